@@ -71,7 +71,8 @@ int bench_param(const bench_param_opts *opts, bench_param_result *result)
 {
     sph_net *net = NULL;
     struct weights *weights = NULL;
-    sph_layer layer = {.units = opts->units, .param = opts->param, .act = SPH_ACT_RELU};
+    sph_layer layer = {
+        .size = sizeof(sph_layer), .units = opts->units, .param = opts->param, .act = SPH_ACT_RELU};
     int err = sph_net_new(&net, opts->dtype);
     if (err < 0)
         return err;
@@ -202,7 +203,8 @@ static void mlp_free(struct mlp_bench *bench)
 
 static int mlp_make(struct mlp_bench *out, const bench_mlp_opts *opts)
 {
-    sph_mlp spec = {.dtype = opts->dtype,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = opts->dtype,
                     .inputs = opts->inputs,
                     .outputs = 1,
                     .hidden = opts->hidden,

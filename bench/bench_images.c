@@ -13,6 +13,7 @@
 #include "compute/onednn.h"
 #include "compute/threads.h"
 #include "bench.h"
+#include "net/net.h"
 #include "net/zoo.h"
 #include "train/trainer.h"
 
@@ -143,7 +144,8 @@ static int make_net(sph_net **out, const bench_images_opts *opts)
         return sph_fail_key(SPH_EARG, "size", "%zu, expected 1 to %d", opts->size, SIZE_MOST);
     if ((unsigned)opts->conv >= SPH_CONV_COUNT)
         return sph_fail_key(SPH_EARG, "conv", "%d is none of the known ways", (int)opts->conv);
-    sph_image_net spec = {.dtype = opts->dtype,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .dtype = opts->dtype,
                           .channels = CHANNELS,
                           .height = opts->size,
                           .width = opts->size,

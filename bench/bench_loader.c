@@ -118,7 +118,7 @@ int bench_loader(const bench_loader_opts *opts, bench_loader_result *result)
     struct rate best[2] = {{0, 0}, {0, 0}};
     sph_data_opts how;
     sph_data_defaults(&how);
-    how.size = opts->size;
+    how.side = opts->size;
     how.decode = opts->decode;
     how.workers = opts->workers;
     int err = sph_data_open(&data, opts->data, &how);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tool.h"
 #include "bench.h"
 #include "cli/bench.h"
 #include "net/zoo.h"
@@ -44,7 +45,7 @@ static int read_positive(const struct args *args, const char *name, double *out)
 static int read_options(struct setup *bench, const struct args *args)
 {
     int code;
-    if ((code = args_check_common(args)) || (code = args_size(args, "rows", 1, &bench->rows)) ||
+    if ((code = args_size(args, "rows", 1, &bench->rows)) ||
         (code = args_size(args, "units", 1, &bench->units)) ||
         (code = args_size(args, "inputs", 1, &bench->inputs)) ||
         (code = args_size(args, "batch", 1, &bench->batch)) ||
@@ -243,7 +244,7 @@ static int print_loader(const struct args *args)
     if (!opts.data)
         return cli_fail(args->command, EXIT_USAGE, "data",
                         "--data is missing, expected a folder of pictures");
-    if ((code = args_check_common(args)) || (code = args_size(args, "size", 1, &opts.size)) ||
+    if ((code = args_size(args, "size", 1, &opts.size)) ||
         (code = args_size(args, "workers", 1, &opts.workers)) ||
         (code = args_word(args, "decode", SPH_WORDS_DECODE, &decode)) ||
         (code = args_size(args, "repeats", 1, &bench.repeats)))

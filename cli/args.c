@@ -9,15 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tool.h"
 #include "cli.h"
 
 static const sph_option common[] = {
-    {"json", NULL, "", "common", "machine-readable results on stdout"},
     {"quiet", NULL, "", "common", "no progress and no notes on stderr"},
     {"verbose", NULL, "", "common", "more on stderr"},
-    {"max-memory", "SIZE", "", "common",
-     "what the command may hold at a time, such as 500M or 8G; three quarters of what the machine has if not "
-     "given"},
     {"help", NULL, "", "common", "this text"},
     {"version", NULL, "", "common", "the version and what is compiled in"},
 };
@@ -241,13 +238,4 @@ int args_numbers(const struct args *args, const char *name, const char *such_as,
     }
     return cli_fail_option(args->command, name, "found '%s', expected %s%zu numbers such as %s", value,
                            least == most ? "" : "at most ", most, such_as);
-}
-
-int args_check_common(const struct args *args)
-{
-    size_t number;
-    int word, code;
-    if ((code = args_size(args, "threads", 1, &number)) || (code = args_size(args, "seed", 0, &number)))
-        return code;
-    return args_word(args, "dtype", SPH_WORDS_DTYPE, &word);
 }

@@ -31,8 +31,9 @@ static const sph_option options[] = {
      "seconds that passed, or that the processor spent on this, shared out to the threads: for a machine "
      "that others use too"},
     {"threads", "N", "1", "common", "threads of one network; param runs in one"},
-    {"seed", "S", "", "common", "taken by every command; speed does not depend on it"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "f32", "common", "precision"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 #define BENCHES "param" SPH_NETS(CLI_BAR_WORD) "|loader"

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "job/tool.h"
+#include "layer/tool.h"
+#include "rows/tool.h"
 
 /* ---------------------------------------------------------------- CSV */
 
@@ -213,8 +216,8 @@ static int run_boundaries(const struct args *args)
     sph_boundaries *found = NULL;
     sph_data *columns = NULL;
     size_t layer = SPH_EVERY_LAYER, rows = 0;
-    int code = args_check_common(args), err;
-    if (code || (code = args_size(args, "rows", 1, &rows)) ||
+    int code, err;
+    if ((code = args_size(args, "rows", 1, &rows)) ||
         (code = cli_open_run(args->command, args->word[0], &run)))
         return code;
     if (!(code = cli_take_one(args, run)) && !(code = find_layer(args, sph_run_net(run), &layer))) {
@@ -244,10 +247,8 @@ static const sph_option options[] = {
      "data points to look at, with the columns the run was trained on; the run's own training rows if not "
      "given"},
     {"rows", "N", "", "data", "look at the first N rows only; all if not given"},
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
-     "taken by every command; the run's own precision holds here"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_boundaries = {

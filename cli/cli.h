@@ -97,11 +97,21 @@ int args_sizes(const struct args *args, const char *name, size_t *list, size_t c
 int args_numbers(const struct args *args, const char *name, const char *such_as, double *list, size_t least,
                  size_t most, size_t *count);
 
-/* Checks --threads, --seed and --dtype for the commands that accept them only because every command does. */
-int args_check_common(const struct args *args);
-
-/* Heeds --max-memory, and what the shell or a container allows; 0, or EXIT_USAGE after a message (memory.c). */
+/* Heeds --max-memory, where the command takes it, and what the shell or a container allows; 0, or EXIT_USAGE after a message (memory.c). */
 int args_set_memory(const struct args *args);
+
+/* Rows of commands that print results as JSON, and of those that hold data or networks. */
+#define CLI_JSON                                                                                             \
+    {                                                                                                        \
+        "json", NULL, "", "common", "machine-readable results on stdout"                                     \
+    }
+#define CLI_MAX_MEMORY                                                                                       \
+    {                                                                                                        \
+        "max-memory", "SIZE", "", "common",                                                                  \
+            "memory that the command may use at a time, such as 500M or 8G; three quarters of the "          \
+            "machine's "                                                                                     \
+            "if not given"                                                                                   \
+    }
 
 /* "a|b|c" of a list of words, for the help. */
 #define CLI_BAR_WORD(id, word, help) "|" word

@@ -2,13 +2,11 @@
  *
  * spherelu compare: runs side by side. */
 #include "cli.h"
+#include "report/tool.h"
 
 static int run_compare(const struct args *args)
 {
     const sph_sink sink = {stdout, cli_write};
-    int code = args_check_common(args);
-    if (code)
-        return code;
     const char *page = args_value(args, "out");
     int err = sph_compare(args->word, args->words, page, args_on(args, "json"), &sink);
     return cli_written(args->command, err, stdout, "the comparison");
@@ -17,10 +15,8 @@ static int run_compare(const struct args *args)
 static const sph_option options[] = {
     {"out", "FILE.html", "", "run",
      "page to write, with the table and the validation curves of all in one figure"},
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
-     "taken by every command; the runs' own precision holds here"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_compare = {

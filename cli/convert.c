@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "store/tool.h"
 
 static int print_converted(const struct args *args, const sph_converted *result)
 {
@@ -45,8 +46,8 @@ static int run_convert(const struct args *args)
 {
     sph_converted result;
     size_t threads = 1;
-    int to = 0, names = SPH_NAMES_SPHERELU, code = args_check_common(args);
-    if (code || (code = args_word(args, "to", SPH_WORDS_PARAM, &to)) ||
+    int to = 0, names = SPH_NAMES_SPHERELU, code;
+    if ((code = args_word(args, "to", SPH_WORDS_PARAM, &to)) ||
         (code = args_word(args, "names", SPH_WORDS_NAMES, &names)) ||
         (code = args_size(args, "threads", 1, &threads)))
         return code;
@@ -78,9 +79,8 @@ static const sph_option options[] = {
     {"names", CLI_WORDS(SPH_NAMES), "spherelu", "network",
      "what tensors are called in OUT: torchvision's names are for its resnets, --to sp, with bn"},
     {"threads", "N", "1", "common", "for files of dense layers without a description"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
-     "taken by every command; the file's own precision holds here (f16 and bf16 become f32)"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_convert = {

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/tool.h"
 #include "cli.h"
+#include "data/tool.h"
 #include "progress.h"
 
 enum { PATH_MOST = 4096, NAMES_MOST = 100 };
@@ -192,9 +194,6 @@ static int run_data(const struct args *args)
     const char *names[NAMES_MOST];
     size_t count = sph_data_sets(&sets);
     const char *what = args->word[0], *name = args->words > 1 ? args->word[1] : NULL;
-    int code = args_check_common(args);
-    if (code)
-        return code;
     if (!strcmp(what, "list") && !name)
         return list_sets(args);
     if (!strcmp(what, "verify") && !name)
@@ -221,9 +220,7 @@ static int run_data(const struct args *args)
 static const sph_option options[] = {
     {"from", "URL", "", "data",
      "get: a mirror, where files of the same names lie; their digests are those of the set"},
-    {"threads", "N", "", "common", "taken by every command; nothing is computed here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; nothing is computed here"},
+    CLI_JSON,
 };
 
 const struct command command_data = {

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "job/tool.h"
 #include "progress.h"
+#include "train/tool.h"
 
 /* "where a class has no row"; the loss is always a number, but where a prediction is none. */
 static const char *why_undefined(const sph_scores *scores, size_t i)
@@ -135,10 +137,8 @@ static int run_eval(const struct args *args)
     sph_run *run = NULL;
     sph_scores scores = {0};
     sph_confusion confusion = {0};
-    int code = args_check_common(args);
+    int code = cli_open_run(args->command, args->word[0], &run);
     if (code)
-        return code;
-    if ((code = cli_open_run(args->command, args->word[0], &run)))
         return code;
     int err = 0;
     if (!(code = cli_take_member(args, run)) && !(code = cli_set_reading(args, run))) {
@@ -172,10 +172,8 @@ static const sph_option options[] = {
     CLI_READING,
     {"confusion", NULL, "", "data",
      "also how many rows of each class are given which class; of more than 20 classes what is confused most"},
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
-     "taken by every command; the run's own precision holds here"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_eval = {

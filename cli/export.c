@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "job/tool.h"
 
 static int print_exported(const struct args *args, const sph_net *net, int opset)
 {
@@ -34,10 +35,11 @@ static int ends_with(const char *text, const char *end)
 static int run_export(const struct args *args)
 {
     size_t opset = 13;
-    int code = args_check_common(args), err = 0;
-    if (code || (code = args_size(args, "opset", 1, &opset)))
+    int code = args_size(args, "opset", 1, &opset), err = 0;
+    if (code)
         return code;
-    sph_export_opts opts = {.opset = opset > INT_MAX ? INT_MAX : (int)opset,
+    sph_export_opts opts = {.size = sizeof(sph_export_opts),
+                            .opset = opset > INT_MAX ? INT_MAX : (int)opset,
                             .flags = (args_on(args, "raw") ? SPH_EXPORT_RAW : 0) |
                                      (args_on(args, "keep-bn") ? SPH_EXPORT_KEEP_BN : 0)};
     sph_run *run = NULL;
@@ -66,9 +68,8 @@ static const sph_option options[] = {
      "the network's own outputs (logits, the logarithm of counts) instead of predictions"},
     {"keep-bn", NULL, "", "graph",
      "bn stays a node of its own; else it is folded into the weights, by its running statistics"},
-    {"threads", "N", "1", "common", "taken by every command; one thread does it here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; the graph is of f32"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_export = {

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "report/tool.h"
 
 struct drawing {
     json_t *paths;
@@ -66,11 +67,8 @@ static int run_figures(const struct args *args)
     size_t i;
     uint64_t seed = 0;
     sph_figures_opts opts = {.names = args->word + 1, .count = args->words - 1};
-    size_t threads;
-    int dtype, code;
-    if ((code = args_size(args, "threads", 1, &threads)) ||
-        (code = args_word(args, "dtype", SPH_WORDS_DTYPE, &dtype)) ||
-        (code = read_seed(args, &seed, &opts.seed)))
+    int code = read_seed(args, &seed, &opts.seed);
+    if (code)
         return code;
     json_t *list = json_array();
     struct drawing drawing = {.paths = list};
@@ -99,13 +97,12 @@ static int run_figures(const struct args *args)
 }
 
 static const sph_option options[] = {
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S|median", "median", "common",
      "seed of the trainings that pictures of single ones show, which name it; median: the one whose test "
      "scores rank "
      "nearest to the middle over all methods; figures over the seeds show all of them"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
-     "taken by every command; the run's own precision holds here"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_figures = {

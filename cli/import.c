@@ -9,9 +9,7 @@ static int run_import(const struct args *args)
 {
     char network[256];
     sph_imported result = {0};
-    int code = args_check_common(args), err;
-    if (code)
-        return code;
+    int code = 0, err;
     if ((err = sph_import(args->word[0], args->word[1], &result)) < 0)
         return cli_fail_with(args->command, err);
     sph_net *net = result.net;
@@ -45,10 +43,8 @@ static int run_import(const struct args *args)
 }
 
 static const sph_option options[] = {
-    {"threads", "N", "1", "common", "taken by every command; one thread does it here"},
-    {"seed", "S", "", "common", "taken by every command; the rows for the comparison are always the same"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
-     "taken by every command; the graph's own precision holds here"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_import = {

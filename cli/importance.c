@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "report/tool.h"
 
 static int on_progress(void *self, const sph_progress *view)
 {
@@ -20,11 +21,11 @@ static int run_importance(const struct args *args)
                                 .metric = args_value(args, "metric"),
                                 .self = &progress,
                                 .progress = on_progress};
-    int code = args_check_common(args);
-    if (code || (code = args_size(args, "repeats", 1, &opts.repeats)))
+    size_t seed = 0;
+    int code;
+    if ((code = args_size(args, "repeats", 1, &opts.repeats)) || (code = args_size(args, "seed", 0, &seed)))
         return code;
-    const char *seed = args_value(args, "seed");
-    opts.seed = seed ? strtoull(seed, NULL, 10) : 0; /* args_check_common has read it */
+    opts.seed = seed;
     progress_init(&progress, args_on(args, "quiet"), 0);
     int err = sph_importance(args->word[0], &opts, args_on(args, "json"), &sink);
     progress_clear(&progress);
@@ -38,10 +39,9 @@ static const sph_option options[] = {
      "what is to get worse: rmse, mae, r2, accuracy, auc and so on; if not given rmse for numbers, accuracy "
      "for classes"},
     {"repeats", "N", "", "data", "times that each column is shuffled; 10 if not given"},
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
     {"seed", "S", "", "common", "of the shuffles; 0 if not given"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
-     "taken by every command; the run's own precision holds here"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_importance = {

@@ -2,21 +2,17 @@
  *
  * spherelu list: the runs and experiments below a folder. */
 #include "cli.h"
+#include "report/tool.h"
 
 static int run_list(const struct args *args)
 {
     const sph_sink sink = {stdout, cli_write};
-    int code = args_check_common(args);
-    if (code)
-        return code;
     int err = sph_list(args->words ? args->word[0] : "runs", args_on(args, "json"), &sink);
     return cli_written(args->command, err, stdout, "the list");
 }
 
 static const sph_option options[] = {
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; nothing is computed here"},
+    CLI_JSON,
 };
 
 const struct command command_list = {

@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tool.h"
 #include "cli.h"
+#include "file/tool.h"
+#include "report/tool.h"
 
 const struct command *const cli_commands[COMMANDS] = {CLI_COMMANDS(CLI_COMMAND_ROW)};
 

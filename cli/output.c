@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tool.h"
 #include "cli.h"
+#include "job/tool.h"
 
 enum { HELP_WIDTH = 96, HELP_INDENT = 30 };
 
@@ -218,9 +220,9 @@ static void print_option(const sph_option *option)
     if (option >= table && option < table + rows)
         sph_option_default((size_t)(option - table), standard, sizeof standard);
     else
-        snprintf(standard, sizeof standard, "%s", option->initial);
+        snprintf(standard, sizeof standard, "%s%s", *option->initial ? "default: " : "", option->initial);
     int given = option->argument && *standard;
-    snprintf(help, sizeof help, "%s%s%s%s", option->help, given ? " (default: " : "", given ? standard : "",
+    snprintf(help, sizeof help, "%s%s%s%s", option->help, given ? " (" : "", given ? standard : "",
              given ? ")" : "");
     int at = printf("  --%s%s%s", option->name, option->argument ? " " : "",
                     option->argument ? option->argument : "");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli.h"
+#include "data/tool.h"
 #include "progress.h"
 #include "stop.h"
 
@@ -41,8 +42,8 @@ static int run_pack(const struct args *args)
     sph_data_defaults(&opts);
     opts.gray = args_on(args, "gray");
     opts.skip_bad = args_on(args, "skip-bad");
-    int code = args_check_common(args);
-    if (code || (code = args_size(args, "size", 1, &opts.size)) ||
+    int code;
+    if ((code = args_size(args, "size", 1, &opts.side)) ||
         (code = args_word(args, "decode", SPH_WORDS_DECODE, &decode)) ||
         (code = args_size(args, "workers", 1, &opts.workers)))
         return code;
@@ -70,9 +71,8 @@ static const sph_option options[] = {
      "the "
      "pixels that are needed: faster for large photographs, and not the same pixels"},
     CLI_READING,
-    {"threads", "N", "", "common", "taken by every command; --workers decode here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; bytes stay bytes"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_pack = {

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boundary/tool.h"
 #include "cli.h"
 #include "progress.h"
+#include "report/tool.h"
 
 enum { LIST_MOST = 1024, DIM_MOST = 65536, SHOWN_MOST = 4 };
 
@@ -46,8 +48,7 @@ static int read_options(struct perturb *perturb, const struct args *args)
     sph_perturb_opts *opts = &perturb->opts;
     size_t weights = 0;
     int code;
-    if ((code = args_check_common(args)) ||
-        (code = args_numbers(args, "eps", "1e-3,1e-2", perturb->eps, 1, LIST_MOST, &opts->count)) ||
+    if ((code = args_numbers(args, "eps", "1e-3,1e-2", perturb->eps, 1, LIST_MOST, &opts->count)) ||
         (code = args_numbers(args, "weight", "6e-4,-8e-4", perturb->weight, 1, LIST_MOST, &weights)) ||
         (code = read_size(args, "dim", 2, DIM_MOST, &opts->inputs)) ||
         (code = read_number(args, "length", 0, "a number above 0", &opts->length)) ||
@@ -243,7 +244,8 @@ static const sph_option options[] = {
      "at all"},
     {"threads", "N", "1", "common", "for the checks; the numbers are the same"},
     {"seed", "S", "0", "common", "of all that is drawn"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; f64 here whatever it says"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_perturb = {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cli.h"
+#include "job/tool.h"
 
 /* Whether path names one of the files a run consists of, in this run, there or not. */
 static int is_run_file(const char *run, const char *path)
@@ -46,15 +47,13 @@ static int run_predict(const struct args *args)
 {
     const char *data = args_value(args, "data"), *out = args_value(args, "out");
     sph_run *run = NULL;
-    int code = args_check_common(args);
-    if (code)
-        return code;
     if (!data)
         return cli_fail(args->command, EXIT_USAGE, "data",
                         "--data is missing, expected a file or the name of a set");
     if (!out && args_on(args, "json"))
         return cli_fail_option(args->command, "json", "needs --out, since predictions themselves are CSV");
-    if ((code = cli_open_run(args->command, args->word[0], &run)))
+    int code = cli_open_run(args->command, args->word[0], &run);
+    if (code)
         return code;
     if (out && is_run_file(args->word[0], out))
         code = cli_fail_option(args->command, "out", "%s belongs to the run, expected another file", out);
@@ -80,10 +79,8 @@ static const sph_option options[] = {
      "run"},
     CLI_STRICT,
     CLI_READING,
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
-     "taken by every command; the run's own precision holds here"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_predict = {

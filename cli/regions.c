@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "cli.h"
+#include "job/tool.h"
 #include "progress.h"
+#include "report/tool.h"
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -36,10 +38,10 @@ static int read_window(const struct args *args, size_t inputs, double window[4])
 static void print_summary(const sph_regions *regions, size_t inputs)
 {
     sph_regions_total total;
-    size_t pieces = sph_regions_segments(regions, NULL);
     sph_regions_sum(regions, &total);
-    printf("%-18s %zu\n", "regions", sph_regions_count(regions));
-    for (size_t k = 0; k < sph_regions_layers(regions); k++) {
+    size_t pieces = total.segments;
+    printf("%-18s %zu\n", "regions", total.regions);
+    for (size_t k = 0; k < total.layers; k++) {
         sph_regions_layer layer;
         sph_regions_layer_at(regions, k, &layer);
         printf("  %-16s %zu, with %zu unit%s\n", layer.path, layer.regions, layer.units,
@@ -84,8 +86,8 @@ static int run_regions(const struct args *args)
     struct progress progress;
     size_t plane[3];
     double window[4];
-    int code = args_check_common(args), err;
-    if (code || (code = args_size(args, "most", 1, &opts.most)))
+    int code = args_size(args, "most", 1, &opts.most), err;
+    if (code)
         return code;
     const char *colour = args_value(args, "colour");
     opts.colour_output = colour && !strcmp(colour, "output");
@@ -130,9 +132,8 @@ static const sph_option options[] = {
      "folder for regions.json and the picture regions.png, .svg and .pdf with its gnuplot script"},
     {"colour", "units|output", "units", "data",
      "what the picture's colours show: how many units are active, or the output of a net that has one"},
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; regions are cut in f64"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_regions = {

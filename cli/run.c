@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tool.h"
 #include "cli.h"
+#include "compare/tool.h"
 #include "progress.h"
 #include "stop.h"
 
@@ -30,7 +32,8 @@ static int set_key(sph_experiment *experiment, const struct command *command, co
 static int set_options(sph_experiment *experiment, const struct args *args)
 {
     static const char *const direct[] = {"threads", "dtype"};
-    int code = args_check_common(args);
+    size_t seed = 0;
+    int code = args_size(args, "seed", 0, &seed);
     for (size_t i = 0; i < args->repeats && !code; i++)
         code = set_key(experiment, args->command, args->repeated[i]);
     for (size_t i = 0; i < 2 && !code; i++) {
@@ -38,10 +41,9 @@ static int set_options(sph_experiment *experiment, const struct args *args)
         int err = value ? sph_experiment_set(experiment, direct[i], value) : 0;
         code = err ? cli_fail_with(args->command, err) : 0;
     }
-    const char *seed = args_value(args, "seed");
-    if (seed && !code) {
+    if (args_value(args, "seed") && !code) {
         char list[40];
-        snprintf(list, sizeof list, "[%s]", seed);
+        snprintf(list, sizeof list, "[%zu]", seed);
         int err = sph_experiment_set(experiment, "seeds", list);
         code = err ? cli_fail_with(args->command, err) : 0;
     }
@@ -156,7 +158,8 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
     struct jobs jobs = {.file = args->word[0], .out = out};
     sph_experiment_result result;
     progress_init(&jobs.progress, args_on(args, "quiet"), 0);
-    sph_experiment_opts opts = {.out = out,
+    sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts),
+                                .out = out,
                                 .resume = args_on(args, "resume"),
                                 .workers = workers,
                                 .self = &jobs,
@@ -224,6 +227,8 @@ static const sph_option options[] = {
      "threads of one network; above 1, jobs run one at a time if --jobs is not given"},
     {"seed", "S", "", "run", "this one seed instead of the file's"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "run", "precision"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_run = {

@@ -2,21 +2,18 @@
  *
  * spherelu show: what lies in a run folder, an experiment's folder or a model file. */
 #include "cli.h"
+#include "report/tool.h"
 
 static int run_show(const struct args *args)
 {
     const sph_sink sink = {stdout, cli_write};
-    int code = args_check_common(args);
-    if (code)
-        return code;
     int err = sph_show(args->word[0], args_on(args, "json"), &sink);
     return cli_written(args->command, err, stdout, "the description");
 }
 
 static const sph_option options[] = {
-    {"threads", "N", "", "common", "taken by every command; one thread works here"},
-    {"seed", "S", "", "common", "taken by every command; nothing is random here"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "common", "taken by every command; nothing is computed here"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_show = {

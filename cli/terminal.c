@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tool.h"
 #include "cli.h"
 
 enum { LINE_MOST = 4096 };

@@ -10,9 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/tool.h"
 #include "cli.h"
+#include "job/tool.h"
+#include "layer/tool.h"
 #include "progress.h"
+#include "report/tool.h"
 #include "stop.h"
+#include "train/tool.h"
 
 static int catch_stop(void *self, const sph_view *view)
 {
@@ -408,6 +413,8 @@ static const sph_option options[] = {
      "a step "
      "and of the whole, the most memory the training will hold and the disk its folder will take, and stop: "
      "nothing is written"},
+    CLI_JSON,
+    CLI_MAX_MEMORY,
 };
 
 const struct command command_train = {

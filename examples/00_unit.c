@@ -39,7 +39,8 @@ int main(void)
 {
     /* A net is a graph: an input of two features, and one layer of one unit that is also the output. */
     sph_net *net = NULL;
-    sph_layer unit = {.path = "unit", .units = 1, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
+    sph_layer unit = {
+        .size = sizeof(sph_layer), .path = "unit", .units = 1, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
     if (sph_net_new(&net, SPH_F64) < 0)
         return failed("new");
     int node = sph_net_dense(net, sph_net_input(net, 2), &unit);

@@ -45,6 +45,7 @@ int main(void)
         goto out;
 
     sph_mlp spec = {
+        .size = sizeof(sph_mlp),
         .inputs = sph_data_features(data),
         .outputs = sph_data_outputs(data), /* one logit for two classes */
         .hidden = (size_t[]){20},

@@ -38,7 +38,8 @@ static int write_csv(const char *path)
 static int train(sph_net **net, const sph_data *data, sph_result *result)
 {
     sph_split split;
-    sph_mlp spec = {.inputs = sph_data_features(data),
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .inputs = sph_data_features(data),
                     .outputs = sph_data_outputs(data),
                     .hidden = (size_t[]){32},
                     .depth = 1,

@@ -41,7 +41,8 @@ static int set_signs(sph_net *net, const char *name)
 int main(void)
 {
     sph_net *sp = NULL, *gmp = NULL, *back = NULL, *copy = NULL;
-    sph_mlp spec = {.dtype = SPH_F64,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = SPH_F64,
                     .inputs = INPUTS,
                     .outputs = OUTPUTS,
                     .hidden = (size_t[]){HIDDEN, HIDDEN},

@@ -50,7 +50,7 @@ static int on_step(void *self, const sph_view *view)
     sph_motion motion;
     if ((err = sph_tracker_layer(watch->tracker, 0, &motion)) < 0)
         return err;
-    watch->tracked = fmax(watch->tracked, motion.turn[SPH_MOTION_MAX]);
+    watch->tracked = fmax(watch->tracked, motion.turn.max);
     watch->steps++;
     return view->step >= STEPS; /* not 0: stop after this step */
 }
@@ -68,7 +68,8 @@ static int observe(sph_param param, double lr, const sph_data *data, const sph_s
 {
     sph_net *net = NULL;
     sph_result result;
-    sph_mlp spec = {.inputs = 2,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .inputs = 2,
                     .outputs = 1,
                     .hidden = (size_t[]){UNITS},
                     .depth = 1,

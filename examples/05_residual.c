@@ -15,11 +15,24 @@ static int build(sph_net **out)
     int err = sph_net_new(&net, SPH_F32);
     if (err < 0)
         return err;
-    sph_layer stem = {.path = "stem", .units = WIDTH, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
-    sph_layer inner = {.path = "branch.0", .units = WIDTH, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
+    sph_layer stem = {.size = sizeof(sph_layer),
+                      .path = "stem",
+                      .units = WIDTH,
+                      .param = SPH_PARAM_GMP,
+                      .act = SPH_ACT_RELU};
+    sph_layer inner = {.size = sizeof(sph_layer),
+                       .path = "branch.0",
+                       .units = WIDTH,
+                       .param = SPH_PARAM_GMP,
+                       .act = SPH_ACT_RELU};
     /* The last layer of a branch has no activation: r (u^T x + lambda). */
-    sph_layer last = {.path = "branch.1", .units = WIDTH, .param = SPH_PARAM_GMP, .init = SPH_INIT_GLOROT};
-    sph_layer head = {.path = "head", .units = 1}; /* zeroes mean: a plain linear layer */
+    sph_layer last = {.size = sizeof(sph_layer),
+                      .path = "branch.1",
+                      .units = WIDTH,
+                      .param = SPH_PARAM_GMP,
+                      .init = SPH_INIT_GLOROT};
+    sph_layer head = {
+        .size = sizeof(sph_layer), .path = "head", .units = 1}; /* zeroes mean: a plain linear layer */
 
     /* Every call returns the new node's number, or a negative error. */
     int x, h, b, sum, y;
@@ -41,7 +54,7 @@ static int refuses_unequal_widths(void)
     if (sph_net_new(&net, SPH_F32) < 0)
         return 0;
     int x = sph_net_input(net, 2);
-    int h = sph_net_dense(net, x, &(sph_layer){.units = 5, .act = SPH_ACT_RELU});
+    int h = sph_net_dense(net, x, &(sph_layer){.size = sizeof(sph_layer), .units = 5, .act = SPH_ACT_RELU});
     int sum = sph_net_add(net, x, h);
     printf("%s\n", sph_error());
     sph_net_free(net);

@@ -24,7 +24,8 @@ int main(void)
     sph_data *data = NULL;
     sph_split split = {0};
     sph_net *net = NULL, *opened = NULL, *fresh = NULL, *none = NULL;
-    sph_mlp spec = {.inputs = 2,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .inputs = 2,
                     .outputs = 1,
                     .hidden = (size_t[]){8},
                     .depth = 1,

@@ -41,7 +41,8 @@ int main(void)
     sph_split split = {0};
     sph_net *net = NULL;
     sph_boundaries *found = NULL;
-    sph_mlp spec = {.dtype = SPH_F64,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = SPH_F64,
                     .inputs = 2,
                     .outputs = 1,
                     .hidden = (size_t[]){UNITS, UNITS},

@@ -46,7 +46,8 @@ int main(void)
     sph_split split = {0};
     sph_net *net = NULL;
     sph_trainer *trainer = NULL;
-    sph_mlp spec = {.inputs = 2,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .inputs = 2,
                     .outputs = 1,
                     .hidden = (size_t[]){UNITS},
                     .depth = 1,

@@ -9,7 +9,6 @@
 #include "spherelu/core.h"
 #include "spherelu/data.h"
 #include "spherelu/job.h"
-#include "spherelu/report.h"
 #include "spherelu/store.h"
 
 #endif

@@ -25,8 +25,13 @@ static int open_world(void **state)
         y[i] = fabs(x[2 * i]) + x[2 * i + 1];
         world.rows[i] = (uint32_t)i;
     }
-    sph_mlp spec = {
-        .inputs = 2, .outputs = 1, .hidden = hidden, .depth = 1, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .inputs = 2,
+                    .outputs = 1,
+                    .hidden = hidden,
+                    .depth = 1,
+                    .param = SPH_PARAM_GMP,
+                    .act = SPH_ACT_RELU};
     world.split = (sph_split){.train = world.rows, .train_rows = ROWS};
     sph_train_defaults(&world.opts, SPH_TASK_REGRESSION);
     world.opts.epochs = 5;

@@ -80,7 +80,8 @@ static inline sph_experiment *opened(const char *text)
 static inline int run_file(const char *out, int resume, size_t workers, sph_experiment_result *result)
 {
     sph_experiment *e = NULL;
-    sph_experiment_opts opts = {.out = in_home(out), .resume = resume, .workers = workers};
+    sph_experiment_opts opts = {
+        .size = sizeof(sph_experiment_opts), .out = in_home(out), .resume = resume, .workers = workers};
     int err = sph_experiment_open(&e, in_home("file.yaml"));
     if (!err)
         err = sph_experiment_run(e, &opts, result);

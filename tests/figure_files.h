@@ -11,8 +11,8 @@
 
 #include "file/file.h"
 #include "report/gnuplot.h"
+#include "report/tool.h"
 #include "skip.h"
-#include "spherelu/report.h"
 
 static char home[64];
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/tool.h"
+
 int main(int argc, char **argv)
 {
     if (argc < 5)

@@ -138,7 +138,8 @@ static void golden_fit(sph_dtype dtype, sph_param param, sph_norm norm, const sp
                        struct golden_losses *out, sph_result *result)
 {
     const size_t hidden[] = {WIDE, WIDE};
-    sph_mlp spec = {.dtype = dtype,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = dtype,
                     .inputs = INPUTS,
                     .outputs = 1,
                     .hidden = hidden,

@@ -160,11 +160,16 @@ static __attribute__((unused)) sph_net *net_for(const sph_data *data, sph_dtype 
     int from = flat ? sph_net_input(net, data->features)
                     : sph_net_image(net, data->channels, data->height, data->width);
     if (!flat) {
-        from = sph_net_conv(
-            net, from, &(sph_layer){.units = 4, .kernel = 3, .stride = 1, .pad = 1, .act = SPH_ACT_RELU});
+        from = sph_net_conv(net, from,
+                            &(sph_layer){.size = sizeof(sph_layer),
+                                         .units = 4,
+                                         .kernel = 3,
+                                         .stride = 1,
+                                         .pad = 1,
+                                         .act = SPH_ACT_RELU});
         from = sph_net_global_pool(net, from);
     }
-    from = sph_net_dense(net, from, &(sph_layer){.units = sph_data_outputs(data)});
+    from = sph_net_dense(net, from, &(sph_layer){.size = sizeof(sph_layer), .units = sph_data_outputs(data)});
     assert_true(from > 0);
     assert_int_equal(sph_net_ready(net, from, 3), 0);
     return net;

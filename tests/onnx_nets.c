@@ -27,7 +27,9 @@ int main(int argc, char **argv)
         size_t inputs = sph_net_inputs(net), outputs = sph_net_outputs(net);
         double *x = calloc(ROWS * inputs, sizeof *x), *y = calloc(ROWS * outputs, sizeof *y);
         onnx_rows(k, x, ROWS * inputs);
-        sph_export_opts opts = {.opset = 12 + (int)(k % 11), .flags = k % 3 ? 0 : SPH_EXPORT_KEEP_BN};
+        sph_export_opts opts = {.size = sizeof(sph_export_opts),
+                                .opset = 12 + (int)(k % 11),
+                                .flags = k % 3 ? 0 : SPH_EXPORT_KEEP_BN};
         snprintf(path, sizeof path, "%s/%zu.onnx", argv[1], k);
         if (sph_net_forward(net, x, ROWS, y) < 0 || sph_net_export(net, path, &opts) < 0) {
             fprintf(stderr, "%s: %s\n", name, sph_error());

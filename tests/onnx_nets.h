@@ -66,7 +66,8 @@ static sph_net *onnx_zoo_net(size_t number, char name[96])
 {
     size_t kind = 1 + number / (SPH_PARAM_COUNT * SPH_NORM_COUNT),
            param = number / SPH_NORM_COUNT % SPH_PARAM_COUNT;
-    sph_image_net spec = {.channels = 3,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .channels = 3,
                           .height = 20,
                           .width = 17,
                           .classes = 4,
@@ -89,7 +90,8 @@ static sph_net *onnx_zoo_net(size_t number, char name[96])
 
 static sph_layer random_layer(struct rng *rng, int output)
 {
-    sph_layer layer = {.units = 4 + (size_t)(9 * rng_unit(rng)),
+    sph_layer layer = {.size = sizeof(sph_layer),
+                       .units = 4 + (size_t)(9 * rng_unit(rng)),
                        .param = (sph_param)(SPH_PARAM_COUNT * rng_unit(rng)),
                        .norm = (sph_norm)(SPH_NORM_COUNT * rng_unit(rng)),
                        .act = output ? SPH_ACT_IDENTITY : (sph_act)(SPH_ACT_COUNT * rng_unit(rng))};
@@ -156,7 +158,7 @@ static sph_net *onnx_random_net(size_t number, char name[96])
 static sph_net *onnx_early_net(int dead, char name[96])
 {
     sph_net *net = NULL;
-    sph_layer layer = {.units = 3, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
+    sph_layer layer = {.size = sizeof(sph_layer), .units = 3, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
     snprintf(name, 96, dead ? "early with a dead end" : "early");
     assert_int_equal(sph_net_new(&net, SPH_F32), 0);
     int early = sph_net_dense(net, sph_net_input(net, 4), &layer);

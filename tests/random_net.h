@@ -88,15 +88,18 @@ __attribute__((unused)) static sph_net *random_net(const struct random_spec *spe
         if (!spec->residual)
             width = widths[(spec->seed + 2 * d) % 5];
         int from = node;
-        node = sph_net_dense(
-            net, from,
-            &(sph_layer){.units = width, .param = spec->param, .norm = spec->norm, .act = spec->act});
+        node = sph_net_dense(net, from,
+                             &(sph_layer){.size = sizeof(sph_layer),
+                                          .units = width,
+                                          .param = spec->param,
+                                          .norm = spec->norm,
+                                          .act = spec->act});
         assert_true(node > 0);
         if (d && spec->residual)
             node = sph_net_add(net, from, node);
         assert_true(node > 0);
     }
-    node = sph_net_dense(net, node, &(sph_layer){.units = 2});
+    node = sph_net_dense(net, node, &(sph_layer){.size = sizeof(sph_layer), .units = 2});
     assert_true(node > 0);
     assert_int_equal(sph_net_ready(net, node, spec->seed), 0);
     randomize(net, spec->seed, spec->zeros);

@@ -25,8 +25,7 @@ SUPPORT sph_net *by_hand(size_t inputs, size_t units, const double *w, const dou
 /* In the window [-1, 1] x [-1, 1]; frees the net. */
 SUPPORT sph_regions *cut(sph_net *net, sph_task task)
 {
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts};
     sph_regions *regions = NULL;
     opts.task = task;
     assert_int_equal(sph_regions_new(&regions, net, &opts), 0);

@@ -86,8 +86,9 @@ SUPPORT sph_net *open_net(sph_dtype dtype, enum kernel_choice choice)
 
 SUPPORT int dense(sph_net *net, int from, size_t units, sph_param param, sph_norm norm, sph_act act)
 {
-    int node =
-        sph_net_dense(net, from, &(sph_layer){.units = units, .param = param, .norm = norm, .act = act});
+    int node = sph_net_dense(
+        net, from,
+        &(sph_layer){.size = sizeof(sph_layer), .units = units, .param = param, .norm = norm, .act = act});
     assert_true(node >= 0);
     return node;
 }

@@ -36,8 +36,8 @@ static void options_out_of_range_are_refused(void **state)
     refused(w, "beta2");
     w->opts = good, w->opts.epsilon = NAN;
     refused(w, "epsilon");
-    w->opts = good, w->opts.group_lr[SPH_GROUP_R] = -1;
-    refused(w, "group_lr");
+    w->opts = good, w->opts.lr_r = -1;
+    refused(w, "lr_r");
     w->opts = good, w->opts.threads = 0;
     refused(w, "threads");
     w->opts = good, w->opts.lr = 0;
@@ -135,6 +135,67 @@ static void a_diverged_net_keeps_its_best_weights(void **state)
         assert_true(isfinite(y[i]));
 }
 
+/* ---------------------------------------------------------------- structs of options begin with their size */
+
+static void a_size_that_no_version_has_is_refused(void **state)
+{
+    struct world *w = *state;
+    sph_net *net = NULL;
+    sph_regions *regions = NULL;
+    sph_perturb_result turned;
+    static const size_t sizes[] = {0, sizeof(size_t), 5000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t size = sizes[i];
+        w->opts.size = size;
+        refused(w, "size");
+        assert_fails(sph_net_mlp(&net, &(sph_mlp){.size = size, .inputs = 2, .outputs = 1}), SPH_EARG,
+                     .key = "size");
+        assert_fails(sph_net_zoo(&net, SPH_NET_VGG6, &(sph_image_net){.size = size}), SPH_EARG,
+                     .key = "size");
+        assert_fails(sph_regions_new(&regions, w->net, &(sph_regions_opts){.size = size}), SPH_EARG,
+                     .key = "size");
+        assert_fails(sph_perturb(&turned, &(sph_perturb_opts){.size = size}), SPH_EARG, .key = "size");
+        assert_int_equal(sph_net_new(&net, SPH_F32), 0);
+        int input = sph_net_input(net, 2);
+        assert_fails(sph_net_dense(net, input, &(sph_layer){.size = size, .units = 1}), SPH_EARG,
+                     .key = "size");
+        sph_net_free(net);
+        net = NULL;
+    }
+    assert_fails(
+        sph_net_zoo(&net, SPH_NET_MLP, &(sph_image_net){.size = sizeof(sph_image_net), .channels = 1}),
+        SPH_EARG, .key = "kind");
+}
+
+/* What a program has that was built with the header of a version whose struct ended before `seed`. */
+static void fields_that_an_older_struct_lacks_have_their_defaults(void **state)
+{
+    struct world *w = *state;
+    double whole[8], part[8];
+    const size_t older = offsetof(sph_train_opts, seed);
+    w->opts.batch = 7;
+    assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, NULL, 0, NULL), 0);
+    assert_int_equal(sph_net_get(w->net, "layers.0.theta", whole, 8), 0);
+    close_world(state);
+    open_world(state);
+    w->opts.batch = 7;
+    w->opts.seed = 77; /* lies behind the end of the older struct */
+    w->opts.threads = -1;
+    w->opts.size = older;
+    assert_int_equal(sph_train(w->net, w->data, &w->split, &w->opts, NULL, 0, NULL), 0);
+    assert_int_equal(sph_net_get(w->net, "layers.0.theta", part, 8), 0);
+    assert_memory_equal(whole, part, sizeof whole);
+
+    sph_train_opts opts;
+    memset(&opts, 0x55, sizeof opts);
+    sph_train_defaults_sized(&opts, older, SPH_TASK_REGRESSION);
+    assert_int_equal(opts.size, older);
+    assert_int_equal(opts.epochs, 1000);
+    const unsigned char *behind = (const unsigned char *)&opts;
+    for (size_t i = older; i < sizeof opts; i++)
+        assert_int_equal(behind[i], 0x55);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +205,8 @@ int main(void)
         TEST(the_best_weights_are_those_at_the_end_of_the_best_epoch),
         TEST(without_a_choice_the_last_epoch_counts_as_the_best),
         TEST(a_diverged_net_keeps_its_best_weights),
+        TEST(a_size_that_no_version_has_is_refused),
+        TEST(fields_that_an_older_struct_lacks_have_their_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,9 @@
 #include "random_net.h"
 #include "support.h"
 
+#include "net/net.h"
 #include "net/plan.h"
+#include "net/zoo.h"
 
 enum { ROWS = 5 };
 
@@ -42,7 +44,11 @@ static int odd_net(sph_net **out, const sph_image_net *spec)
     int err = sph_net_new(&net, spec->dtype);
     if (err < 0)
         return err;
-    sph_layer layer = {.param = spec->param, .norm = spec->norm, .act = spec->act, .init = SPH_INIT_GLOROT};
+    sph_layer layer = {.size = sizeof(sph_layer),
+                       .param = spec->param,
+                       .norm = spec->norm,
+                       .act = spec->act,
+                       .init = SPH_INIT_GLOROT};
     int x = sph_net_image(net, 3, 15, 11);
     layer.units = 17, layer.kernel = 3, layer.stride = 1, layer.pad = 1;
     if (layer.norm == SPH_NORM_IMN)
@@ -62,7 +68,7 @@ static int odd_net(sph_net **out, const sph_image_net *spec)
     d = sph_net_avg_pool(net, sph_net_conv(net, d, &layer), 2, 1, 0);
     layer.kernel = 3, layer.pad = 1, layer.stride = 4, layer.units = 9;
     d = sph_net_conv(net, d, &layer);
-    sph_layer last = {.units = spec->classes};
+    sph_layer last = {.size = sizeof(sph_layer), .units = spec->classes};
     err = sph_net_ready(net, sph_net_dense(net, sph_net_global_pool(net, d), &last), spec->seed);
     *out = net;
     return err;
@@ -82,7 +88,8 @@ static int grouped_net(sph_net **out, const sph_image_net *spec)
         return err;
     int node = sph_net_image(net, 3, 13, 10);
     for (size_t i = 0; i < sizeof convs / sizeof *convs; i++) {
-        sph_layer layer = {.units = convs[i].units,
+        sph_layer layer = {.size = sizeof(sph_layer),
+                           .units = convs[i].units,
                            .kernel = convs[i].kernel,
                            .stride = convs[i].stride,
                            .pad = convs[i].pad,
@@ -93,7 +100,7 @@ static int grouped_net(sph_net **out, const sph_image_net *spec)
                            .init = SPH_INIT_GLOROT};
         node = sph_net_conv(net, node, &layer);
     }
-    sph_layer last = {.units = spec->classes};
+    sph_layer last = {.size = sizeof(sph_layer), .units = spec->classes};
     err = sph_net_ready(net, sph_net_dense(net, sph_net_global_pool(net, node), &last), spec->seed);
     *out = net;
     return err;
@@ -102,7 +109,8 @@ static int grouped_net(sph_net **out, const sph_image_net *spec)
 static sph_net *make(make_net *kind, const struct method *method, sph_dtype dtype, sph_conv way)
 {
     sph_net *net = NULL;
-    sph_image_net spec = {.dtype = dtype,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .dtype = dtype,
                           .channels = 3,
                           .height = kind == sph_net_resnet18 ? 33 : 13,
                           .width = kind == sph_net_resnet18 ? 34 : 10,

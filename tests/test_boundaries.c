@@ -6,6 +6,7 @@
 
 #include "boundary/hyperplane.h"
 #include "boundary/watch.h"
+#include "net/zoo.h"
 #include "rows/feed.h"
 #include "fault.h"
 #include "layer.h"
@@ -145,7 +146,8 @@ static void shares_of_convs_are_those_of_the_outputs(void **state)
     for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++)
         for (int norm = dtype; norm < SPH_NORM_COUNT; norm += (int)sample_step(2))
             for (int resnet = norm % (int)quick_step(2); resnet < 2; resnet += (int)quick_step(2)) {
-                sph_image_net spec = {.dtype = (sph_dtype)dtype,
+                sph_image_net spec = {.size = sizeof(sph_image_net),
+                                      .dtype = (sph_dtype)dtype,
                                       .channels = 3,
                                       .height = 8,
                                       .width = 8,
@@ -254,10 +256,14 @@ enum { SIDE = 5, CHANNELS = 2, KERNEL = 3 };
 static sph_net *one_conv(size_t pad, sph_norm norm)
 {
     sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
-    int node = sph_net_conv(
-        net, sph_net_image(net, CHANNELS, SIDE, SIDE),
-        &(sph_layer){
-            .units = 6, .norm = norm, .act = SPH_ACT_RELU, .kernel = KERNEL, .stride = 1, .pad = pad});
+    int node = sph_net_conv(net, sph_net_image(net, CHANNELS, SIDE, SIDE),
+                            &(sph_layer){.size = sizeof(sph_layer),
+                                         .units = 6,
+                                         .norm = norm,
+                                         .act = SPH_ACT_RELU,
+                                         .kernel = KERNEL,
+                                         .stride = 1,
+                                         .pad = pad});
     node = sph_net_global_pool(net, node);
     ready(net, dense(net, node, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY), 1);
     randomize(net, 3, 0);

@@ -18,6 +18,7 @@
 #include "net/net.h"
 #include "store/chain.h"
 #include "spherelu.h"
+#include "store/tool.h"
 #include "temporaries.h"
 
 /* ---------------------------------------------------------------- files */
@@ -164,9 +165,13 @@ static void rows_may_differ(void **state)
             assert_int_equal(sph_net_new(&net, SPH_F64), 0);
             int x = sph_net_input(net, 3);
             for (int p = 0; p < SPH_PARAM_COUNT; p++)
-                x = sph_net_dense(
-                    net, x, &(sph_layer){.units = 4, .param = (sph_param)((p + 1) % 4), .act = SPH_ACT_RELU});
-            x = sph_net_dense(net, x, &(sph_layer){.units = 2, .param = (sph_param)last});
+                x = sph_net_dense(net, x,
+                                  &(sph_layer){.size = sizeof(sph_layer),
+                                               .units = 4,
+                                               .param = (sph_param)((p + 1) % 4),
+                                               .act = SPH_ACT_RELU});
+            x = sph_net_dense(net, x,
+                              &(sph_layer){.size = sizeof(sph_layer), .units = 2, .param = (sph_param)last});
             assert_int_equal(sph_net_ready(net, x, 1), 0);
             randomize(net, (uint64_t)(10 * last + to), 0);
             write_plain(net, (const char *const[]){"a1", "a2", "a3", "a4", "a5"}, ST_F64, 1);
@@ -189,8 +194,13 @@ static void wide_layers_go_block_by_block(void **state)
     (void)state;
     size_t hidden[] = {1500, 1100};
     sph_net *net = NULL;
-    sph_mlp spec = {
-        .inputs = 3, .outputs = 2, .hidden = hidden, .depth = 2, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .inputs = 3,
+                    .outputs = 2,
+                    .hidden = hidden,
+                    .depth = 2,
+                    .param = SPH_PARAM_GMP,
+                    .act = SPH_ACT_RELU};
     assert_int_equal(sph_net_mlp(&net, &spec), 0);
     randomize(net, 3, 0);
     write_plain(net, sequential, ST_F32, 1);

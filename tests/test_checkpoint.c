@@ -85,7 +85,8 @@ static void begin(struct training *t, sph_dtype dtype, sph_param param, sph_norm
                   sph_optimizer optimizer, size_t units)
 {
     *t = (struct training){0};
-    assert_int_equal(sph_net_mlp(&t->net, &(sph_mlp){.dtype = dtype,
+    assert_int_equal(sph_net_mlp(&t->net, &(sph_mlp){.size = sizeof(sph_mlp),
+                                                     .dtype = dtype,
                                                      .inputs = INPUTS,
                                                      .outputs = 1,
                                                      .hidden = (size_t[]){units, 4},

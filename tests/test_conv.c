@@ -17,8 +17,12 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static sph_layer layer_of(const struct shape *s, sph_norm norm)
 {
-    return (sph_layer){
-        .units = s->units, .norm = norm, .kernel = s->kernel, .stride = s->stride, .pad = s->pad};
+    return (sph_layer){.size = sizeof(sph_layer),
+                       .units = s->units,
+                       .norm = norm,
+                       .kernel = s->kernel,
+                       .stride = s->stride,
+                       .pad = s->pad};
 }
 
 /* ---------------------------------------------------------------- direct loops */

@@ -18,7 +18,8 @@ static int added(int node)
 static sph_layer window(size_t units, size_t kernel, size_t stride, size_t pad, sph_param param,
                         sph_norm norm, sph_act act)
 {
-    return (sph_layer){.units = units,
+    return (sph_layer){.size = sizeof(sph_layer),
+                       .units = units,
                        .param = param,
                        .norm = norm,
                        .act = act,
@@ -100,7 +101,8 @@ static sph_net *image_net(const struct kind *k, uint64_t seed, int zeros)
            : k->graph == RESIDUAL ? residual(net, node, k)
            : k->graph >= GROUPS   ? groups(net, node, k, k->graph == GROUPS)
                                   : chain(net, node, k, k->graph == CHAIN);
-    node = added(sph_net_dense(net, added(sph_net_global_pool(net, node)), &(sph_layer){.units = 2}));
+    node = added(sph_net_dense(net, added(sph_net_global_pool(net, node)),
+                               &(sph_layer){.size = sizeof(sph_layer), .units = 2}));
     assert_int_equal(sph_net_ready(net, node, seed), 0);
     randomize(net, seed, zeros);
     return net;
@@ -245,7 +247,8 @@ static void a_sign_passes_no_addition_and_no_activation(void **state)
         sph_layer layer = window(3, 3, 1, 1, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_ACT_RELU);
         int node = added(sph_net_conv(net, x, &layer));
         node = added(act ? sph_net_act(net, node, SPH_ACT_LEAKY_RELU) : sph_net_add(net, node, x));
-        node = added(sph_net_dense(net, added(sph_net_global_pool(net, node)), &(sph_layer){.units = 2}));
+        node = added(sph_net_dense(net, added(sph_net_global_pool(net, node)),
+                                   &(sph_layer){.size = sizeof(sph_layer), .units = 2}));
         assert_int_equal(sph_net_ready(net, node, 1), 0);
         randomize(net, 1, 0);
         assert_int_equal(sph_net_set(net, "layers.0.r", signs, 3), 0);
@@ -270,7 +273,8 @@ static sph_net *constant_unit(size_t pad, sph_norm reader_norm, int average)
     if (average)
         node = added(sph_net_avg_pool(net, node, 2, 1, average > 1));
     node = added(sph_net_conv(net, node, &second));
-    node = added(sph_net_dense(net, added(sph_net_global_pool(net, node)), &(sph_layer){.units = 2}));
+    node = added(sph_net_dense(net, added(sph_net_global_pool(net, node)),
+                               &(sph_layer){.size = sizeof(sph_layer), .units = 2}));
     assert_int_equal(sph_net_ready(net, node, 1), 0);
     randomize(net, 7, 0);
     double w[3 * 18], b[3] = {0.2, 0.7, -0.1};

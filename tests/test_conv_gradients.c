@@ -12,7 +12,8 @@ struct shape {
 static int conv(sph_net *net, int from, const struct shape *s, sph_param param, sph_norm norm, sph_act act)
 {
     int node = sph_net_conv(net, from,
-                            &(sph_layer){.units = s->units,
+                            &(sph_layer){.size = sizeof(sph_layer),
+                                         .units = s->units,
                                          .param = param,
                                          .norm = norm,
                                          .act = act,
@@ -162,7 +163,8 @@ static void gradients_match_differences_for_every_number_of_groups(void **state)
                 int node = sph_net_image(net, 2, 4, 3);
                 for (int d = 0; d < 2; d++)
                     node = sph_net_conv(net, node,
-                                        &(sph_layer){.units = units[i],
+                                        &(sph_layer){.size = sizeof(sph_layer),
+                                                     .units = units[i],
                                                      .param = (sph_param)param,
                                                      .norm = SPH_NORM_GN,
                                                      .act = (sph_act)act,

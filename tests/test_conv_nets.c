@@ -19,7 +19,8 @@ enum { METHODS = sizeof methods / sizeof *methods };
 static sph_net *every_node(sph_dtype dtype, const struct net_plan *plan)
 {
     sph_net *net = open_net(dtype, KERNELS_FASTEST);
-    sph_layer layer = {.units = 5,
+    sph_layer layer = {.size = sizeof(sph_layer),
+                       .units = 5,
                        .param = plan->param,
                        .norm = plan->norm,
                        .act = SPH_ACT_RELU,
@@ -116,7 +117,7 @@ static void a_pixel_that_overflows_is_blamed_on_its_layer(void **state)
     (void)state;
     sph_net *net = open_net(SPH_F32, KERNELS_FASTEST);
     int x = sph_net_image(net, 1, 3, 3);
-    sph_layer layer = {.units = 1, .kernel = 1, .stride = 1};
+    sph_layer layer = {.size = sizeof(sph_layer), .units = 1, .kernel = 1, .stride = 1};
     int node = sph_net_conv(net, sph_net_conv(net, x, &layer), &layer);
     ready(net, dense(net, sph_net_global_pool(net, node), 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY),
           1);
@@ -145,24 +146,31 @@ static void shape_errors_name_the_layer(void **state)
     refused(sph_net_image(net, 3, 0, 4), "input");
     int x = sph_net_image(net, 3, 5, 4);
     assert_int_equal(x, 0);
-    sph_layer layer = {.path = "layer2.0.conv1", .units = 2, .kernel = 7, .stride = 1, .pad = 1};
+    sph_layer layer = {
+        .size = sizeof(sph_layer), .path = "layer2.0.conv1", .units = 2, .kernel = 7, .stride = 1, .pad = 1};
     refused(sph_net_conv(net, x, &layer), "layer2.0.conv1");
-    layer = (sph_layer){.units = 2, .kernel = 3, .stride = 0};
+    layer = (sph_layer){.size = sizeof(sph_layer), .units = 2, .kernel = 3, .stride = 0};
     refused(sph_net_conv(net, x, &layer), "layers.0");
-    layer = (sph_layer){.units = 2, .kernel = 3, .stride = 1, .pad = 3};
+    layer = (sph_layer){.size = sizeof(sph_layer), .units = 2, .kernel = 3, .stride = 1, .pad = 3};
     refused(sph_net_conv(net, x, &layer), "layers.0");
     refused(sph_net_conv(net, 9, &layer), "layers.0");
-    refused(sph_net_dense(net, x, &(sph_layer){.path = "fc", .units = 2}), "fc");
-    refused(sph_net_dense(net, x, &(sph_layer){.path = "fc", .units = 2, .kernel = 3}), "fc");
+    refused(sph_net_dense(net, x, &(sph_layer){.size = sizeof(sph_layer), .path = "fc", .units = 2}), "fc");
+    refused(
+        sph_net_dense(net, x, &(sph_layer){.size = sizeof(sph_layer), .path = "fc", .units = 2, .kernel = 3}),
+        "fc");
     refused(sph_net_max_pool(net, x, 5, 2, 0), "max pool");
     refused(sph_net_avg_pool(net, x, 0, 2, 0), "average pool");
     refused(sph_net_global_pool(net, 4), "global pool");
-    layer = (sph_layer){.units = 3, .kernel = 1, .stride = 2};
+    layer = (sph_layer){.size = sizeof(sph_layer), .units = 3, .kernel = 1, .stride = 2};
     int small = sph_net_conv(net, x, &layer);
     refused(sph_net_add(net, x, small), "add");
-    layer = (sph_layer){.units = 20, .kernel = 3, .stride = 3, .pad = 1}; /* 20 x 2 x 2; 10 x 4 x 2 below */
+    layer = (sph_layer){.size = sizeof(sph_layer),
+                        .units = 20,
+                        .kernel = 3,
+                        .stride = 3,
+                        .pad = 1}; /* 20 x 2 x 2; 10 x 4 x 2 below */
     int wide = sph_net_conv(net, x, &layer);
-    layer = (sph_layer){.units = 10, .kernel = 2, .stride = 1, .pad = 0};
+    layer = (sph_layer){.size = sizeof(sph_layer), .units = 10, .kernel = 2, .stride = 1, .pad = 0};
     int other = sph_net_max_pool(net, sph_net_conv(net, x, &layer), 2, 1, 0);
     assert_int_equal(net->nodes[other].height * net->nodes[other].width, 6);
     refused(sph_net_act(net, x, SPH_ACT_SRELU), "activation");
@@ -174,7 +182,7 @@ static void shape_errors_name_the_layer(void **state)
 
     net = open_net(SPH_F32, KERNELS_FASTEST); /* as many numbers in another shape */
     x = sph_net_image(net, 1, 2, 3);
-    layer = (sph_layer){.units = 6, .kernel = 2, .stride = 2};
+    layer = (sph_layer){.size = sizeof(sph_layer), .units = 6, .kernel = 2, .stride = 2};
     int a = sph_net_conv(net, x, &layer); /* 6 x 1 x 1 */
     assert_int_equal(node_features(&net->nodes[a]), 6);
     refused(sph_net_add(net, a, x), "add");
@@ -195,16 +203,21 @@ static void sizes_whose_product_wraps_are_refused(void **state)
     assert_true(node >= 0);
     refused(sph_net_max_pool(net, node, (size_t)1 << 33, 1, ((size_t)1 << 33) - 1), "max pool");
     refused(sph_net_conv(net, node,
-                         &(sph_layer){.path = "wide",
+                         &(sph_layer){.size = sizeof(sph_layer),
+                                      .path = "wide",
                                       .units = 1,
                                       .kernel = (size_t)1 << 32,
                                       .stride = 1,
                                       .pad = ((size_t)1 << 32) - 1}),
             "wide");
-    refused(
-        sph_net_conv(net, node,
-                     &(sph_layer){.path = "deep", .units = 1, .kernel = most, .stride = 1, .pad = most - 1}),
-        "deep"); /* 2^20 channels of 2^48 */
+    refused(sph_net_conv(net, node,
+                         &(sph_layer){.size = sizeof(sph_layer),
+                                      .path = "deep",
+                                      .units = 1,
+                                      .kernel = most,
+                                      .stride = 1,
+                                      .pad = most - 1}),
+            "deep"); /* 2^20 channels of 2^48 */
     int err = 0;
     for (int i = 0; i < 1 << 14 && !err; i++) { /* each makes it 2^24 wider and higher */
         int next = sph_net_max_pool(net, node, most, 1, most - 1);

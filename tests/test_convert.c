@@ -167,10 +167,12 @@ static sph_net *branches(sph_param param, sph_act act, int sum_at_end)
     sph_net *net = NULL;
     assert_int_equal(sph_net_new(&net, SPH_F64), 0);
     int x = sph_net_input(net, 3);
-    int a = sph_net_dense(net, x, &(sph_layer){.units = 3, .param = param, .act = act});
+    int a = sph_net_dense(net, x,
+                          &(sph_layer){.size = sizeof(sph_layer), .units = 3, .param = param, .act = act});
     int sum = sph_net_add(net, x, a);
-    int b = sph_net_dense(net, sum, &(sph_layer){.units = 3, .param = param, .act = SPH_ACT_RELU});
-    int c = sph_net_dense(net, b, &(sph_layer){.units = 3});
+    int b = sph_net_dense(
+        net, sum, &(sph_layer){.size = sizeof(sph_layer), .units = 3, .param = param, .act = SPH_ACT_RELU});
+    int c = sph_net_dense(net, b, &(sph_layer){.size = sizeof(sph_layer), .units = 3});
     int last = sum_at_end ? sph_net_add(net, sum, c) : c;
     assert_int_equal(sph_net_ready(net, last, 3), 0);
     randomize(net, 3, 0);
@@ -227,9 +229,13 @@ static void scales_of_plain_layers_fold_like_r(void **state)
             sph_net *net = NULL, *out = NULL;
             assert_int_equal(sph_net_new(&net, SPH_F64), 0);
             int x = sph_net_input(net, 3);
-            sph_layer spec = {
-                .units = 3, .param = (sph_param)p, .act = act ? SPH_ACT_RELU : SPH_ACT_IDENTITY, .signs = 1};
-            int a = sph_net_dense(net, x, &spec), b = sph_net_dense(net, a, &(sph_layer){.units = 2});
+            sph_layer spec = {.size = sizeof(sph_layer),
+                              .units = 3,
+                              .param = (sph_param)p,
+                              .act = act ? SPH_ACT_RELU : SPH_ACT_IDENTITY,
+                              .signs = 1};
+            int a = sph_net_dense(net, x, &spec),
+                b = sph_net_dense(net, a, &(sph_layer){.size = sizeof(sph_layer), .units = 2});
             assert_int_equal(sph_net_ready(net, b, 3), 0);
             randomize(net, 21, 0);
             assert_int_equal(sph_net_set(net, "layers.0.r", r, 3), 0);
@@ -265,7 +271,10 @@ static void an_output_layer_with_a_radius_follows(void **state)
         double r[2] = {-2, 3};
         assert_int_equal(sph_net_new(&net, SPH_F64), 0);
         int x = sph_net_input(net, 3);
-        sph_layer spec = {.units = 2, .param = SPH_PARAM_GMP, .act = act ? SPH_ACT_RELU : SPH_ACT_IDENTITY};
+        sph_layer spec = {.size = sizeof(sph_layer),
+                          .units = 2,
+                          .param = SPH_PARAM_GMP,
+                          .act = act ? SPH_ACT_RELU : SPH_ACT_IDENTITY};
         assert_int_equal(sph_net_ready(net, sph_net_dense(net, x, &spec), 3), 0);
         randomize(net, 8, 0);
         assert_int_equal(sph_net_set(net, "layers.0.r", r, 2), 0);
@@ -294,10 +303,14 @@ static void constants_move_into_every_kind_of_reader(void **state)
             sph_net *net = NULL;
             assert_int_equal(sph_net_new(&net, SPH_F64), 0);
             int x = sph_net_input(net, 3);
-            int a = sph_net_dense(net, x, &(sph_layer){.units = 4, .act = SPH_ACT_RELU});
-            int b = sph_net_dense(
-                net, a,
-                &(sph_layer){.units = 5, .param = (sph_param)p, .norm = (sph_norm)norm, .act = SPH_ACT_RELU});
+            int a = sph_net_dense(net, x,
+                                  &(sph_layer){.size = sizeof(sph_layer), .units = 4, .act = SPH_ACT_RELU});
+            int b = sph_net_dense(net, a,
+                                  &(sph_layer){.size = sizeof(sph_layer),
+                                               .units = 5,
+                                               .param = (sph_param)p,
+                                               .norm = (sph_norm)norm,
+                                               .act = SPH_ACT_RELU});
             assert_int_equal(sph_net_ready(net, b, 3), 0); /* reader and output: it stays what it is */
             randomize(net, (uint64_t)(10 * norm + p), 0);
             double w[12], bias[4] = {1, 0.7, -2, 3}, r[4];
@@ -375,8 +388,11 @@ static void folded_bn_is_a_weight_and_an_offset(void **state)
     sph_net *net = NULL;
     assert_int_equal(sph_net_new(&net, SPH_F64), 0);
     int x = sph_net_input(net, 2);
-    x = sph_net_dense(net, x, &(sph_layer){.units = 1, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
-    assert_int_equal(sph_net_ready(net, sph_net_dense(net, x, &(sph_layer){.units = 1}), 1), 0);
+    x = sph_net_dense(
+        net, x,
+        &(sph_layer){.size = sizeof(sph_layer), .units = 1, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
+    assert_int_equal(
+        sph_net_ready(net, sph_net_dense(net, x, &(sph_layer){.size = sizeof(sph_layer), .units = 1}), 1), 0);
     const double w[] = {3, 4}, scale = -2, shift = 7, mean = 0.5, var = 0.25 - 1e-5;
     assert_int_equal(sph_net_set(net, "layers.0.weight", w, 2), 0);
     assert_int_equal(sph_net_set(net, "layers.0.norm.scale", &scale, 1), 0);
@@ -405,11 +421,17 @@ static void a_unit_that_bn_switches_off_is_a_constant(void **state)
         sph_net *net = NULL;
         assert_int_equal(sph_net_new(&net, SPH_F64), 0);
         int x = sph_net_input(net, 3);
-        int a = sph_net_dense(net, x, &(sph_layer){.units = 3, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
+        int a = sph_net_dense(
+            net, x,
+            &(sph_layer){.size = sizeof(sph_layer), .units = 3, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
         if (sum)
             a = sph_net_add(net, a, x);
-        a = sph_net_dense(net, a, &(sph_layer){.units = 4, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
-        assert_int_equal(sph_net_ready(net, sph_net_dense(net, a, &(sph_layer){.units = 2}), 1), 0);
+        a = sph_net_dense(
+            net, a,
+            &(sph_layer){.size = sizeof(sph_layer), .units = 4, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
+        assert_int_equal(
+            sph_net_ready(net, sph_net_dense(net, a, &(sph_layer){.size = sizeof(sph_layer), .units = 2}), 1),
+            0);
         randomize(net, 4, 0);
         assert_int_equal(sph_net_set(net, "layers.0.norm.scale", (double[]){1, -1, 0}, 3), 0);
         assert_int_equal(sph_net_set(net, "layers.0.norm.shift", (double[]){1, 1, 0.5}, 3), 0);

@@ -18,6 +18,7 @@
 #include "data/sheet.h"
 #include "data_files.h"
 #include "failure.h"
+#include "rows/tool.h"
 #include "spherelu.h"
 
 static sph_data *opened(const char *text, const sph_data_opts *opts)
@@ -455,8 +456,10 @@ static void latin_1_text_becomes_utf_8(void **state)
 static void repeated_and_empty_names_are_told_apart(void **state)
 {
     (void)state;
-    sph_data *data = opened(",a,a,y,\n0,1,2,3,\n1,4,5,6,\n2,7,8,9,\n",
-                            &(sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN, .target = "y"});
+    sph_data *data =
+        opened(",a,a,y,\n0,1,2,3,\n1,4,5,6,\n2,7,8,9,\n",
+               &(sph_data_opts){
+                   .size = sizeof(sph_data_opts), .task = -1, .missing = SPH_MISSING_MEAN, .target = "y"});
     assert_int_equal(sph_data_features(data), 3); /* the last column, nameless and empty, is no column */
     assert_feature(data, 0, "0");
     assert_feature(data, 1, "a");

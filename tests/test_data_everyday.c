@@ -378,8 +378,12 @@ static double constant_fit(int weighted)
     opts.drop = weighted ? NULL : "w";
     sph_data *data = open_with(csv_with("x,w,y\n0,1,0\n0,1,0\n0,1,0\n0,9,4.5\n0,0,100.5\n0,1,0\n"), &opts);
     sph_net *net;
-    sph_mlp spec = {
-        .dtype = SPH_F64, .inputs = 1, .outputs = 1, .param = SPH_PARAM_SP, .norm = SPH_NORM_NONE};
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = SPH_F64,
+                    .inputs = 1,
+                    .outputs = 1,
+                    .param = SPH_PARAM_SP,
+                    .norm = SPH_NORM_NONE};
     assert_int_equal(sph_net_mlp(&net, &spec), 0);
     sph_train_opts train;
     sph_train_defaults(&train, SPH_TASK_REGRESSION);

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
+#include "compare/tool.h"
 #include "data/cache.h"
 #include "experiment_files.h"
 #include "fault_system.h"

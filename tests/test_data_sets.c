@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "data/tool.h"
 #include "file/file.h"
 #include "base/memory.h"
 #include "data/data.h"

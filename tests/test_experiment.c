@@ -3,6 +3,7 @@
  * Small experiments, run: jobs, protocols, choices and tables; what goes wrong; what a resume repeats. Their files are
  * test_experiment_read.c's matter. */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,6 +64,30 @@ static void results_do_not_depend_on_the_number_of_workers(void **state)
     }
 }
 
+static int forks;
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+/* A program with threads of its own takes workers 0. */
+static void without_workers_no_process_is_forked(void **state)
+{
+    (void)state;
+    sph_experiment_result result;
+    write_file("file.yaml", small);
+    assert_int_equal(pthread_atfork(count_fork, NULL, NULL), 0);
+    for (size_t workers = 0; workers < 2; workers++) {
+        forks = 0;
+        if (run_file("forks", 0, workers, &result) < 0)
+            fail_msg("%s", sph_error());
+        assert_true(result.jobs > 1 && !result.failed);
+        assert_true(workers ? forks >= (int)result.jobs : !forks);
+        remove_tree(in_home("forks"));
+    }
+}
+
 static void a_resumed_experiment_repeats_nothing_that_finished(void **state)
 {
     (void)state;
@@ -90,7 +115,8 @@ static void the_folder_of_another_experiment_is_refused(void **state)
     write_file("file.yaml", small);
     assert_int_equal(run_file("out", 0, 1, &result), 0);
     sph_experiment *e = opened(small);
-    sph_experiment_opts opts = {.out = in_home("out"), .resume = 1, .workers = 1};
+    sph_experiment_opts opts = {
+        .size = sizeof(sph_experiment_opts), .out = in_home("out"), .resume = 1, .workers = 1};
     assert_int_equal(sph_experiment_set(e, "epochs", "5"), 0);
     assert_fails(sph_experiment_run(e, &opts, &result), SPH_EARG, .key = "out", .path = opts.out);
     sph_experiment_free(e);
@@ -126,7 +152,7 @@ static void data_that_changed_are_noticed(void **state)
     }
     /* the resolved file knows its data, too */
     sph_experiment *e;
-    sph_experiment_opts opts = {.out = in_home("again"), .workers = 1};
+    sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts), .out = in_home("again"), .workers = 1};
     assert_int_equal(sph_experiment_open(&e, in_home("out/experiment.yaml")), 0);
     assert_fails(sph_experiment_run(e, &opts, &result), SPH_EFORMAT, .key = "content",
                  .path = in_home("out/experiment.yaml"));
@@ -140,7 +166,7 @@ static void cv_takes_the_folds_of_scikit_learn_and_refits_for_their_mean_best_ep
     (void)state;
     sph_experiment_result result;
     sph_experiment *e = opened(small);
-    sph_experiment_opts opts = {.out = in_home("cv"), .workers = 2};
+    sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts), .out = in_home("cv"), .workers = 2};
     assert_int_equal(sph_experiment_set(e, "protocol", "cv"), 0);
     assert_int_equal(sph_experiment_set(e, "folds", "3"), 0);
     assert_int_equal(sph_experiment_set(e, "grid.lr", "[0.3, 0.001]"), 0);
@@ -200,7 +226,7 @@ static void holdout_chooses_by_validation_and_reports_the_test(void **state)
     (void)state;
     sph_experiment_result result;
     sph_experiment *e = opened(small);
-    sph_experiment_opts opts = {.out = in_home("holdout"), .workers = 2};
+    sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts), .out = in_home("holdout"), .workers = 2};
     assert_int_equal(sph_experiment_set(e, "grid", "{lr: [0.0001, 0.03, 1e30]}"), 0);
     assert_int_equal(sph_experiment_set(e, "epochs", "20"), 0);
     if (sph_experiment_run(e, &opts, &result) < 0)
@@ -240,7 +266,8 @@ static void reference_is_called_a_leak_in_every_output(void **state)
                                         "results.json",
                                         "jobs/SP/seed-0/result.json"};
     sph_experiment *e = opened(small);
-    sph_experiment_opts opts = {.out = in_home("reference"), .workers = 2};
+    sph_experiment_opts opts = {
+        .size = sizeof(sph_experiment_opts), .out = in_home("reference"), .workers = 2};
     assert_int_equal(sph_experiment_set(e, "protocol", "reference"), 0);
     assert_int_equal(sph_experiment_set(e, "train.monitor", "val_loss"), 0);
     assert_int_equal(sph_experiment_run(e, &opts, &result), 0);
@@ -274,7 +301,7 @@ static void jobs_that_diverge_or_fail_are_lines_of_the_table(void **state)
     (void)state;
     sph_experiment_result result;
     sph_experiment *e = opened(small);
-    sph_experiment_opts opts = {.out = in_home("bad"), .workers = 2};
+    sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts), .out = in_home("bad"), .workers = 2};
     assert_int_equal(sph_experiment_set(e, "methods.SP.lr", "1e30"), 0);
     assert_int_equal(sph_experiment_run(e, &opts, &result), 0);
     assert_int_equal(result.failed, 0);
@@ -306,7 +333,7 @@ static void every_point_of_the_grid_may_be_a_line(void **state)
     (void)state;
     sph_experiment_result result;
     sph_experiment *e = opened(small);
-    sph_experiment_opts opts = {.out = in_home("all"), .workers = 2};
+    sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts), .out = in_home("all"), .workers = 2};
     assert_int_equal(sph_experiment_set(e, "table", "all"), 0);
     assert_int_equal(sph_experiment_set(e, "grid", "{hidden: [2, 5], init_scale: [0.1, 1]}"), 0);
     assert_int_equal(sph_experiment_run(e, &opts, &result), 0);
@@ -359,7 +386,7 @@ static void an_experiment_that_is_stopped_goes_on_to_the_same_end(void **state)
     int calls = 0;
     assert_int_equal(sph_experiment_set(e, "epochs", "3000"), 0);
     assert_int_equal(sph_experiment_set(e, "patience", "0"), 0);
-    sph_experiment_opts opts = {.out = in_home("whole"), .workers = 2};
+    sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts), .out = in_home("whole"), .workers = 2};
     assert_int_equal(sph_experiment_run(e, &opts, &result), 0);
     opts.out = in_home("stopped");
     opts.progress = stop_at_once;
@@ -381,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_A_HOME(results_do_not_depend_on_the_number_of_workers),
+        IN_A_HOME(without_workers_no_process_is_forked),
         IN_A_HOME(a_resumed_experiment_repeats_nothing_that_finished),
         IN_A_HOME(the_folder_of_another_experiment_is_refused),
         IN_A_HOME(data_that_changed_are_noticed),

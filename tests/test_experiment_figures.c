@@ -19,6 +19,7 @@
 #include "failure.h"
 #include "fault.h"
 #include "report/panels.h"
+#include "report/tool.h"
 #include "spherelu.h"
 
 /* ---------------------------------------------------------------- made-up records */

@@ -11,6 +11,7 @@
 
 #include "bad_list.h"
 #include "compare/experiment.h"
+#include "compare/tool.h"
 #include "experiment_small.h"
 #include "failure.h"
 #include "spherelu.h"

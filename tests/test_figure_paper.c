@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/text.h"
+#include "boundary/tool.h"
 #include "fault.h"
 #include "fault_system.h" /* no syncs */
 #include "report/figures.h"

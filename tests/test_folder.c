@@ -10,8 +10,10 @@
 #include "data/folder.h"
 #include "data/loader.h"
 #include "data/pictures.h"
+#include "data/tool.h"
 #include "layer.h"
 #include "rows/pictures.h"
+#include "rows/tool.h"
 
 static void touch(const char *name)
 {
@@ -190,7 +192,7 @@ static sph_data *opened_pictures(const char *name, size_t size, size_t workers, 
     sph_data *data;
     sph_data_opts opts;
     sph_data_defaults(&opts);
-    opts.size = size;
+    opts.side = size;
     opts.workers = workers;
     opts.gray = gray;
     if (sph_data_open(&data, at(name), &opts) < 0)
@@ -299,7 +301,7 @@ static void the_side_of_evaluation_is_kept_by_the_model(void **state)
     copy("side/b/2.jpg", "small.jpg");
     assert_true(read_golden("odd.jpg", golden));
     sph_data_defaults(&opts);
-    opts.size = 24;
+    opts.side = 24;
     opts.eval_side = 27; /* 256 / 224 of 24 */
     assert_int_equal(sph_data_open(&data, at("side"), &opts), 0);
     assert_true(apart(data, golden) <= 1);
@@ -335,7 +337,7 @@ static void jpegs_are_decoded_whole_unless_scaled_is_asked_for_and_the_model_kee
         json_t *schema;
         char out[32];
         sph_data_defaults(&opts);
-        opts.size = 24;
+        opts.side = 24;
         if (decode >= 0)
             opts.decode = (sph_decode)decode;
         assert_int_equal(sph_data_open(&data, at("decode"), &opts), 0);
@@ -356,7 +358,7 @@ static void jpegs_are_decoded_whole_unless_scaled_is_asked_for_and_the_model_kee
         snprintf(out, sizeof out, "packed-%d", decode);
         assert_int_equal(sph_data_pack(&packed, at("decode"), at(out), &opts, NULL, NULL), 0);
         sph_data_defaults(&opts);
-        opts.size = 24;
+        opts.side = 24;
         assert_int_equal(sph_data_open(&from_pack, at(out), &opts), 0);
         assert_true(scaled ? apart(from_pack, golden) > 3 : apart(from_pack, golden) <= 1);
         assert_int_equal(from_pack->decode, scaled ? SPH_DECODE_SCALED : SPH_DECODE_EXACT);
@@ -399,7 +401,7 @@ static void a_failure_is_that_of_the_row_and_names_its_file(void **state)
     sph_data_free(data);
     sph_data_opts opts;
     sph_data_defaults(&opts);
-    opts.size = 16;
+    opts.side = 16;
     opts.skip_bad = 1;
     assert_int_equal(sph_data_open(&data, at("broken"), &opts), 0);
     assert_int_equal(data->rows, 4);
@@ -412,7 +414,7 @@ static void a_failure_is_that_of_the_row_and_names_its_file(void **state)
     unlink(at("broken/a/1.jpg"));
     unlink(at("broken/a/2.jpg"));
     assert_fails(sph_data_open(&data, at("broken"), &opts), SPH_EFORMAT, .path = at("broken"));
-    opts.size = PICTURES_SIZE_MOST + 1;
+    opts.side = PICTURES_SIZE_MOST + 1;
     assert_fails(sph_data_open(&data, at("broken"), &opts), SPH_EARG, .key = "size");
 }
 

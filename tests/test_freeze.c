@@ -2,6 +2,7 @@
  *
  * Frozen tensors have no gradient and change no other's; a frozen layer is in training what it is in evaluation; and
  * what is computed again on the way back is the same to the last bit. */
+#include "net/zoo.h"
 #include "support.h"
 
 enum { ROWS = 9, INPUTS = 5, UNITS = 6, DEPTH = 3 };
@@ -151,7 +152,8 @@ static void little_memory_changes_no_bit(void **state)
             for (int param = 0; param < SPH_PARAM_COUNT; param++)
                 for (size_t workers = 1; workers <= 2; workers++) {
                     sph_net *net = NULL;
-                    sph_image_net spec = {.dtype = (sph_dtype)dtype,
+                    sph_image_net spec = {.size = sizeof(sph_image_net),
+                                          .dtype = (sph_dtype)dtype,
                                           .channels = 3,
                                           .height = 8,
                                           .width = 8,

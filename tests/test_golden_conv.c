@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "layer.h"
+#include "net/zoo.h"
 #include "spherelu.h"
 
 enum { ROWS = 8, CHANNELS = 3, CLASSES = 10, LOSSES = 21 };
@@ -143,7 +144,8 @@ static sph_net *make_zoo(int (*make)(sph_net **out, const sph_image_net *spec), 
                          const struct method *method, sph_dtype dtype)
 {
     sph_net *net = NULL;
-    sph_image_net spec = {.dtype = dtype,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .dtype = dtype,
                           .channels = CHANNELS,
                           .height = side,
                           .width = side,
@@ -171,7 +173,8 @@ static sph_net *make_mobile(const struct method *method, sph_dtype dtype)
 static int conv(sph_net *net, int from, const struct method *method, size_t units, size_t kernel,
                 size_t stride, sph_act act)
 {
-    sph_layer layer = {.units = units,
+    sph_layer layer = {.size = sizeof(sph_layer),
+                       .units = units,
                        .param = method->param,
                        .norm = from || method->norm != SPH_NORM_IMN ? method->norm : SPH_NORM_NONE,
                        .act = act,
@@ -196,7 +199,7 @@ static sph_net *make_residual(const struct method *method, sph_dtype dtype)
     branch = conv(net, conv(net, x, method, 16, 3, 2, SPH_ACT_RELU), method, 16, 3, 1, SPH_ACT_IDENTITY);
     x = sph_net_add(net, branch, conv(net, x, method, 16, 1, 2, SPH_ACT_IDENTITY));
     x = sph_net_global_pool(net, sph_net_act(net, x, SPH_ACT_RELU));
-    x = sph_net_dense(net, x, &(sph_layer){.units = CLASSES});
+    x = sph_net_dense(net, x, &(sph_layer){.size = sizeof(sph_layer), .units = CLASSES});
     assert_int_equal(sph_net_ready(net, x, 1), 0);
     return net;
 }
@@ -258,8 +261,6 @@ static void train(struct trajectory *t)
     opts.patience = 0;
     opts.standardize = SPH_STANDARDIZE_OFF;
     opts.threads = 1;
-    for (int group = 0; group < SPH_GROUP_COUNT; group++)
-        opts.group_lr[group] = 1;
     sph_observer observer = {.self = t, .step = record};
     sph_result result;
     if (sph_train(net, data, &split, &opts, &observer, 1, &result) < 0)
@@ -338,7 +339,8 @@ static void gives_torchvisions_logits(void **context)
     double *x = numbers(2 * 3 * IMAGE * IMAGE);
     for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++) {
         sph_net *net = NULL, *other = NULL;
-        sph_image_net spec = {.dtype = (sph_dtype)dtype,
+        sph_image_net spec = {.size = sizeof(sph_image_net),
+                              .dtype = (sph_dtype)dtype,
                               .channels = 3,
                               .height = IMAGE,
                               .width = IMAGE,

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "net/zoo.h"
 #include "skip.h"
 #include "spherelu.h"
 
@@ -242,7 +243,8 @@ static void train(const struct trajectory *of, sph_dtype dtype, struct losses *o
     sph_net *net = NULL;
     int err;
     if (images) {
-        err = sph_net_vgg6(&net, &(sph_image_net){.dtype = dtype,
+        err = sph_net_vgg6(&net, &(sph_image_net){.size = sizeof(sph_image_net),
+                                                  .dtype = dtype,
                                                   .channels = 3,
                                                   .height = SIDE,
                                                   .width = SIDE,
@@ -254,7 +256,8 @@ static void train(const struct trajectory *of, sph_dtype dtype, struct losses *o
                                                   .details = details,
                                                   .wn_output = 1});
     } else {
-        err = sph_net_mlp(&net, &(sph_mlp){.dtype = dtype,
+        err = sph_net_mlp(&net, &(sph_mlp){.size = sizeof(sph_mlp),
+                                           .dtype = dtype,
                                            .inputs = sph_data_features(data),
                                            .outputs = 1,
                                            .hidden = &problem->hidden,

@@ -83,7 +83,8 @@ static void gradients_match_differences_for_every_number_of_groups(void **state)
                 int node = sph_net_input(net, 4);
                 for (int d = 0; d < 2; d++)
                     node = sph_net_dense(net, node,
-                                         &(sph_layer){.units = units[i],
+                                         &(sph_layer){.size = sizeof(sph_layer),
+                                                      .units = units[i],
                                                       .param = (sph_param)param,
                                                       .norm = SPH_NORM_GN,
                                                       .act = (sph_act)act,
@@ -202,7 +203,9 @@ static void gradients_match_differences_under_output_signs(void **state)
         sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
         int node = sph_net_input(net, 3);
         for (int d = 0; d < 2; d++)
-            node = sph_net_dense(net, node, &(sph_layer){.units = 5, .act = (sph_act)act, .signs = 1});
+            node = sph_net_dense(
+                net, node,
+                &(sph_layer){.size = sizeof(sph_layer), .units = 5, .act = (sph_act)act, .signs = 1});
         ready(net, dense(net, node, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY), 5);
         set_mood(net, DRAWN, &rng);
         assert_int_equal(sph_net_set(net, "layers.0.r", (double[]){1, -1, -1, 1, -1}, 5), 0);

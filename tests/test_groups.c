@@ -22,7 +22,8 @@ static sph_net *make(sph_dtype dtype, sph_norm norm, size_t pad, int full)
     sph_net *net = open_net(dtype, KERNELS_FASTEST);
     int node = sph_net_image(net, CHANNELS, 9, 8);
     for (size_t i = 0; i < CONVS; i++) {
-        sph_layer layer = {.units = convs[i].units,
+        sph_layer layer = {.size = sizeof(sph_layer),
+                           .units = convs[i].units,
                            .norm = norm,
                            .act = SPH_ACT_RELU,
                            .kernel = convs[i].kernel,
@@ -190,7 +191,8 @@ static void ln_joins_groups_and_leaves_no_hyperplane(void **state)
     for (size_t groups = 1; groups <= 2; groups++) {
         sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
         int node = sph_net_conv(net, sph_net_image(net, 2, 3, 3),
-                                &(sph_layer){.units = 4,
+                                &(sph_layer){.size = sizeof(sph_layer),
+                                             .units = 4,
                                              .norm = SPH_NORM_LN,
                                              .act = SPH_ACT_RELU,
                                              .kernel = 3,
@@ -220,7 +222,8 @@ static sph_net *one_conv(sph_param param, sph_init init, size_t channels, size_t
 {
     sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
     int node = sph_net_conv(net, sph_net_image(net, channels, 8, 8),
-                            &(sph_layer){.path = "dw",
+                            &(sph_layer){.size = sizeof(sph_layer),
+                                         .path = "dw",
                                          .units = units,
                                          .param = param,
                                          .init = init,
@@ -290,14 +293,16 @@ static void groups_that_do_not_divide_are_refused_by_name(void **state)
     (void)state;
     sph_net *net = open_net(SPH_F32, KERNELS_FASTEST);
     int x = sph_net_image(net, 6, 4, 4);
-    sph_layer layer = {.path = "block.dw", .units = 9, .kernel = 3, .stride = 1, .groups = 6};
+    sph_layer layer = {
+        .size = sizeof(sph_layer), .path = "block.dw", .units = 9, .kernel = 3, .stride = 1, .groups = 6};
     assert_fails(sph_net_conv(net, x, &layer), SPH_EARG, .key = "block.dw");
     layer.units = 8, layer.groups = 4;
     assert_fails(sph_net_conv(net, x, &layer), SPH_EARG, .key = "block.dw");
     layer.groups = 7;
     assert_fails(sph_net_conv(net, x, &layer), SPH_EARG, .key = "block.dw");
     assert_fails(
-        sph_net_dense(net, sph_net_global_pool(net, x), &(sph_layer){.path = "fc", .units = 6, .groups = 2}),
+        sph_net_dense(net, sph_net_global_pool(net, x),
+                      &(sph_layer){.size = sizeof(sph_layer), .path = "fc", .units = 6, .groups = 2}),
         SPH_EARG, .key = "fc");
     layer.groups = 1;
     assert_true(sph_net_conv(net, x, &layer) > 0);

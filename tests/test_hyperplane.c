@@ -42,7 +42,8 @@ static sph_net *dense_net(uint64_t seed, size_t inputs, sph_param param, sph_nor
     int node = sph_net_input(net, inputs);
     for (size_t d = 0; d < LAYERS; d++)
         node = sph_net_dense(net, node,
-                             &(sph_layer){.units = UNITS,
+                             &(sph_layer){.size = sizeof(sph_layer),
+                                          .units = UNITS,
                                           .param = param,
                                           .norm = norm,
                                           .act = act,
@@ -60,7 +61,8 @@ static sph_net *conv_net(uint64_t seed, size_t kernel, size_t pad, sph_param par
     int node = sph_net_image(net, 3, 8, 8);
     for (size_t d = 0; d < 2; d++) {
         node = sph_net_conv(net, node,
-                            &(sph_layer){.units = CONV_UNITS,
+                            &(sph_layer){.size = sizeof(sph_layer),
+                                         .units = CONV_UNITS,
                                          .param = param,
                                          .norm = norm,
                                          .act = act,
@@ -90,7 +92,8 @@ static sph_net *cut(const sph_net *net, size_t l)
     assert_true(node > 0);
     if (kernel)
         node = sph_net_global_pool(alone, node);
-    ready(alone, sph_net_dense(alone, node, &(sph_layer){.path = "end", .units = 1}), 0);
+    ready(alone,
+          sph_net_dense(alone, node, &(sph_layer){.size = sizeof(sph_layer), .path = "end", .units = 1}), 0);
     for (size_t i = 0; i < sph_net_tensors(net); i++) {
         sph_tensor t;
         assert_int_equal(sph_net_tensor(net, i, &t), 0);

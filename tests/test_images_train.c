@@ -4,6 +4,7 @@
 #include "image_files.h"
 
 #include "base/random.h"
+#include "net/zoo.h"
 #include "train/trainer.h"
 
 struct diary {
@@ -104,7 +105,8 @@ static void a_narrow_vgg6_learns_and_scores_images_as_they_are(void **state)
     sph_split split;
     sph_result result, other;
     sph_net *net;
-    sph_image_net spec = {.dtype = SPH_F32,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .dtype = SPH_F32,
                           .channels = 1,
                           .height = 8,
                           .width = 8,
@@ -150,7 +152,7 @@ static void a_narrow_vgg6_learns_and_scores_images_as_they_are(void **state)
     data = opened("crescents", 0);
     sph_train_defaults(&opts, SPH_TASK_BINARY);
     opts.augment = SPH_AUGMENT_FLIP;
-    assert_int_equal(sph_net_mlp(&net, &(sph_mlp){.inputs = 2, .outputs = 1}), 0);
+    assert_int_equal(sph_net_mlp(&net, &(sph_mlp){.size = sizeof(sph_mlp), .inputs = 2, .outputs = 1}), 0);
     assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 1), 0);
     assert_fails(sph_train(net, data, &split, &opts, NULL, 0, &other), SPH_EARG, .key = "augment");
     sph_net_free(net);

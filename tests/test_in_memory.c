@@ -40,8 +40,8 @@ static sph_job *some_job(const char *const *options)
 static sph_net *trained(sph_job *job, const sph_data *data, const sph_net *start, sph_result *result)
 {
     sph_net *net = NULL;
-    const sph_start from = {.nets = &start};
-    assert_int_equal(sph_job_train(&net, NULL, job, data, start ? &from : NULL, NULL, 0, result), 0);
+    const sph_start from = {.size = sizeof(sph_start), .nets = &start};
+    assert_int_equal(sph_job_train(&net, job, data, start ? &from : NULL, NULL, 0, result, NULL, NULL), 0);
     assert_non_null(net);
     return net;
 }
@@ -69,7 +69,8 @@ static void training_in_memory_is_the_training_of_its_options(void **state)
     opts.seed = 3;
     opts.patience = 0;
     assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 3), 0);
-    assert_int_equal(sph_net_mlp(&own, &(sph_mlp){.dtype = SPH_F64,
+    assert_int_equal(sph_net_mlp(&own, &(sph_mlp){.size = sizeof(sph_mlp),
+                                                  .dtype = SPH_F64,
                                                   .inputs = FEATURES,
                                                   .outputs = 1,
                                                   .hidden = (size_t[]){5},
@@ -110,7 +111,8 @@ static void training_goes_on_from_a_net(void **state)
     sph_net *third = NULL;
     sph_job *wider = JOB("hidden", "6", "epochs", "1");
     const sph_net *nets[] = {first};
-    assert_int_equal(sph_job_train(&third, NULL, wider, data, &(sph_start){.nets = nets}, NULL, 0, NULL),
+    assert_int_equal(sph_job_train(&third, wider, data, &(sph_start){.size = sizeof(sph_start), .nets = nets},
+                                   NULL, 0, NULL, NULL, NULL),
                      SPH_EARG);
     assert_null(third);
     sph_job_free(wider);
@@ -148,7 +150,7 @@ static void going_on_keeps_the_standardisation(void **state)
     sph_data_free(data);
 }
 
-static void moments_make_two_trainings_one(void **state)
+static void the_state_of_the_optimizer_makes_two_trainings_one(void **state)
 {
     (void)state;
     sph_data *data = some_data(SPH_TASK_REGRESSION);
@@ -157,22 +159,21 @@ static void moments_make_two_trainings_one(void **state)
     sph_job *whole = JOB("hidden", "5", "epochs", "8", "val", "0", "test", "0", "batch", "full", "dtype",
                          "f64", "patience", "0");
     sph_net *once = trained(whole, data, NULL, NULL), *first = NULL, *second = NULL;
-    sph_moments moments, more;
-    assert_int_equal(sph_job_train(&first, &moments, half, data, NULL, NULL, 0, NULL), 0);
-    assert_int_equal(moments.step, 4);
-    assert_int_equal(moments.count, 2 * sph_net_learned(first));
+    void *state_of_first, *state_of_second;
+    size_t size, more;
+    assert_int_equal(sph_job_train(&first, half, data, NULL, NULL, 0, NULL, &state_of_first, &size), 0);
     const sph_net *nets[] = {first};
-    sph_start start = {.nets = nets, .moments = &moments};
-    assert_int_equal(sph_job_train(&second, &more, half, data, &start, NULL, 0, NULL), 0);
-    assert_int_equal(more.step, 8);
+    sph_start start = {.size = sizeof(sph_start), .nets = nets, .state = state_of_first, .state_size = size};
+    assert_int_equal(sph_job_train(&second, half, data, &start, NULL, 0, NULL, &state_of_second, &more), 0);
+    assert_int_equal(more, size);
     double a[ROWS], b[ROWS];
     outputs_of(once, data, a);
     outputs_of(second, data, b);
     for (size_t i = 0; i < ROWS; i++)
         assert_true(fabs(a[i] - b[i]) < 1e-9); /* the order of a sum over all rows is another one */
     sph_net_free(second);
-    start.moments = NULL;
-    assert_int_equal(sph_job_train(&second, NULL, half, data, &start, NULL, 0, NULL), 0);
+    start.state = NULL;
+    assert_int_equal(sph_job_train(&second, half, data, &start, NULL, 0, NULL, NULL, NULL), 0);
     outputs_of(second, data, b);
     double apart = 0;
     for (size_t i = 0; i < ROWS; i++)
@@ -180,12 +181,12 @@ static void moments_make_two_trainings_one(void **state)
     assert_true(apart > 1e-6);
     sph_net_free(second);
     sph_job *other = JOB("hidden", "5", "epochs", "4", "optimizer", "sgd", "momentum", "0");
-    start.moments = &moments;
-    assert_int_equal(sph_job_train(&second, NULL, other, data, &start, NULL, 0, NULL), SPH_EARG);
-    assert_string_equal(sph_failure()->key, "moments");
+    start.state = state_of_first;
+    assert_int_equal(sph_job_train(&second, other, data, &start, NULL, 0, NULL, NULL, NULL), SPH_EFORMAT);
+    assert_string_equal(sph_failure()->key, "state");
     assert_null(second);
-    sph_moments_free(&more);
-    sph_moments_free(&moments);
+    sph_bytes_free(state_of_second);
+    sph_bytes_free(state_of_first);
     sph_job_free(other);
     sph_net_free(first);
     sph_net_free(once);
@@ -205,14 +206,14 @@ static void an_ensemble_in_memory_is_that_of_its_seeds(void **state)
     double a[ROWS], b[ROWS], c[ROWS];
     outputs_of(single, data, a);
     sph_job *job = JOB("hidden", "5", "epochs", "20", "seed", "3", "ensemble", "3");
-    assert_int_equal(sph_job_train(nets, NULL, job, data, NULL, NULL, 0, &result), 0);
+    assert_int_equal(sph_job_train(nets, job, data, NULL, NULL, 0, &result, NULL, NULL), 0);
     outputs_of(nets[0], data, b);
     outputs_of(nets[1], data, c);
     assert_memory_equal(a, b, sizeof a);
     assert_memory_not_equal(a, c, sizeof a);
     assert_true(result.test.rows > 0);
     sph_job *threads = JOB("hidden", "5", "epochs", "20", "seed", "3", "ensemble", "3", "threads", "2");
-    assert_int_equal(sph_job_train(again, NULL, threads, data, NULL, NULL, 0, NULL), 0);
+    assert_int_equal(sph_job_train(again, threads, data, NULL, NULL, 0, NULL, NULL, NULL), 0);
     outputs_of(again[1], data, b);
     assert_memory_equal(b, c, sizeof b);
     for (size_t k = 0; k < MEMBERS; k++) {
@@ -325,7 +326,7 @@ static void balanced_classes_are_those_weights_of_classes(void **state)
         outputs_of(two, data, b);
         assert_memory_equal(a, b, sizeof a);
         sph_net *none = NULL;
-        assert_fails(sph_job_train(&none, NULL, balanced, data, NULL, NULL, 0, NULL), SPH_EARG,
+        assert_fails(sph_job_train(&none, balanced, data, NULL, NULL, 0, NULL, NULL, NULL), SPH_EARG,
                      .key = "class_weight");
         assert_fails(sph_data_set_class_weights(data, (double[]){1, -1}), SPH_EARG, .key = "class_weight");
         sph_net_free(one);
@@ -359,7 +360,7 @@ static void the_rows_that_choose_the_epoch_count_as_in_training(void **state)
     for (size_t i = 0; i < ROWS; i++)
         weights[i] = 0;
     assert_int_equal(sph_data_set_weights(data, weights), 0);
-    assert_int_equal(sph_job_train(&net, NULL, job, data, NULL, NULL, 0, NULL), SPH_EARG);
+    assert_int_equal(sph_job_train(&net, job, data, NULL, NULL, 0, NULL, NULL, NULL), SPH_EARG);
     assert_string_equal(sph_failure()->key, "weights");
     sph_job_free(job);
     sph_data_free(data);
@@ -373,13 +374,13 @@ static void a_job_that_chooses_by_the_data_says_how_many_nets_it_trains(void **s
     sph_job *job = JOB("test", "0", "threads", "1");
     sph_net *nets[MEMBERS] = {0};
     sph_job_recommend(job);
-    assert_int_equal(sph_job_train(nets, NULL, job, data, NULL, NULL, 0, NULL), SPH_EARG);
+    assert_int_equal(sph_job_train(nets, job, data, NULL, NULL, 0, NULL, NULL, NULL), SPH_EARG);
     assert_string_equal(sph_failure()->key, "ensemble");
     assert_null(nets[0]);
     assert_int_equal(sph_job_settle(job, data), 0);
     assert_string_equal(sph_job_get(job, "ensemble"), "5");
     assert_string_equal(sph_job_get(job, "param"), "sphere");
-    assert_int_equal(sph_job_train(nets, NULL, job, data, NULL, NULL, 0, NULL), 0);
+    assert_int_equal(sph_job_train(nets, job, data, NULL, NULL, 0, NULL, NULL, NULL), 0);
     for (size_t k = 0; k < MEMBERS; k++) {
         assert_non_null(nets[k]);
         sph_net_free(nets[k]);
@@ -408,7 +409,7 @@ static void options_of_files_are_refused_by_name(void **state)
     for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
         sph_job *job = JOB(given[i][0], given[i][1]);
         sph_net *net = NULL;
-        assert_int_equal(sph_job_train(&net, NULL, job, data, NULL, NULL, 0, NULL), SPH_EARG);
+        assert_int_equal(sph_job_train(&net, job, data, NULL, NULL, 0, NULL, NULL, NULL), SPH_EARG);
         assert_string_equal(sph_failure()->key, given[i][0]);
         assert_null(net);
         sph_job_free(job);
@@ -426,7 +427,7 @@ static void a_flag_stops_a_training(void **state)
     sph_stop_observer(&flag, &observer);
     sph_net *net = NULL;
     sph_result result;
-    assert_int_equal(sph_job_train(&net, NULL, job, data, NULL, &observer, 1, &result), 0);
+    assert_int_equal(sph_job_train(&net, job, data, NULL, &observer, 1, &result, NULL, NULL), 0);
     assert_int_equal(result.stopped, 1);
     assert_int_equal(result.steps, 1);
     sph_net_free(net);
@@ -551,7 +552,7 @@ int main(void)
         cmocka_unit_test(training_in_memory_is_the_training_of_its_options),
         cmocka_unit_test(training_goes_on_from_a_net),
         cmocka_unit_test(going_on_keeps_the_standardisation),
-        cmocka_unit_test(moments_make_two_trainings_one),
+        cmocka_unit_test(the_state_of_the_optimizer_makes_two_trainings_one),
         cmocka_unit_test(an_ensemble_in_memory_is_that_of_its_seeds),
         cmocka_unit_test(rows_have_weights_and_classes_a_number),
         cmocka_unit_test(rows_that_count_twice_are_as_if_there_twice),

@@ -247,7 +247,8 @@ static void a_job_is_its_pieces_put_together(void **state)
     data_opts.missing = SPH_MISSING_MEAN;
     assert_int_equal(sph_data_open(&data, table, &data_opts), 0);
     assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 4), 0);
-    sph_mlp spec = {.dtype = SPH_F64,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = SPH_F64,
                     .inputs = sph_data_features(data),
                     .outputs = 1,
                     .hidden = (const size_t[]){6, 5},

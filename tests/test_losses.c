@@ -86,7 +86,8 @@ static int train(const double *y, sph_task task, sph_loss loss, sph_standardize 
     }
     sph_data *data = NULL;
     assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, 2, 1, task), 0);
-    sph_mlp spec = {.dtype = SPH_F64,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = SPH_F64,
                     .inputs = 2,
                     .outputs = 1,
                     .hidden = (size_t[]){8},

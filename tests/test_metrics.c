@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "train/evaluate.h"
 #include "train/losses.h"
+#include "train/tool.h"
 
 /* ---------------------------------------------------------------- golden values */
 

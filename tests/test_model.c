@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "fault.h"
 #include "net/net.h"
+#include "net/zoo.h"
 #include "store/model.h"
 
 static sph_net *some_net(sph_dtype dtype, sph_param param, sph_norm norm, sph_act act, size_t inputs)
@@ -70,11 +71,16 @@ static void groups_of_units_come_back(void **state)
     (void)state;
     sph_net *net = NULL, *back = NULL;
     assert_int_equal(sph_net_new(&net, SPH_F64), 0);
-    int a = sph_net_conv(
-        net, sph_net_image(net, 2, 4, 4),
-        &(sph_layer){.units = 12, .norm = SPH_NORM_GN, .norm_groups = 12, .kernel = 3, .stride = 1});
-    a = sph_net_dense(net, sph_net_global_pool(net, a),
-                      &(sph_layer){.units = 12, .norm = SPH_NORM_GN, .norm_groups = 6});
+    int a = sph_net_conv(net, sph_net_image(net, 2, 4, 4),
+                         &(sph_layer){.size = sizeof(sph_layer),
+                                      .units = 12,
+                                      .norm = SPH_NORM_GN,
+                                      .norm_groups = 12,
+                                      .kernel = 3,
+                                      .stride = 1});
+    a = sph_net_dense(
+        net, sph_net_global_pool(net, a),
+        &(sph_layer){.size = sizeof(sph_layer), .units = 12, .norm = SPH_NORM_GN, .norm_groups = 6});
     assert_int_equal(sph_net_ready(net, a, 1), 0);
     assert_int_equal(sph_net_save(net, path), 0);
     assert_int_equal(sph_net_open(&back, path), 0);
@@ -92,8 +98,10 @@ static void signs_and_names_of_one_s_own_come_back(void **state)
     double signs[3] = {1, -1, -1};
     assert_int_equal(sph_net_new(&net, SPH_F32), 0);
     int x = sph_net_input(net, 2);
-    int a = sph_net_dense(net, x,
-                          &(sph_layer){.path = "first/\"one\"", .units = 3, .act = SPH_ACT_RELU, .signs = 1});
+    int a = sph_net_dense(
+        net, x,
+        &(sph_layer){
+            .size = sizeof(sph_layer), .path = "first/\"one\"", .units = 3, .act = SPH_ACT_RELU, .signs = 1});
     assert_int_equal(sph_net_ready(net, a, 1), 0);
     assert_int_equal(sph_net_set(net, "first/\"one\".r", signs, 3), 0);
     assert_int_equal(sph_net_save(net, path), 0);
@@ -154,11 +162,13 @@ static void standardisation_of_images_is_kept_by_channel(void **state)
         for (size_t i = 0; i < COLUMNS; i++)
             scale[i] = 1 + (mean[i] = by_channel[i / PIXELS]);
         mean[COLUMNS - 1] += own;
-        assert_int_equal(
-            sph_net_vgg6(&net,
-                         &(sph_image_net){
-                             .channels = CHANNELS, .height = 8, .width = 8, .classes = 2, .scale = 1.0 / 64}),
-            0);
+        assert_int_equal(sph_net_vgg6(&net, &(sph_image_net){.size = sizeof(sph_image_net),
+                                                             .channels = CHANNELS,
+                                                             .height = 8,
+                                                             .width = 8,
+                                                             .classes = 2,
+                                                             .scale = 1.0 / 64}),
+                         0);
         assert_int_equal(
             scaling_copy(&net->scaling,
                          &(struct scaling){.features = COLUMNS, .x_mean = mean, .x_scale = scale}),

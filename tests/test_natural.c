@@ -83,8 +83,7 @@ static void step(const struct world *world, const size_t *order, sph_param param
     opts.lr = lr;
     opts.batch = 0;
     opts.natural = natural;
-    for (int g = 0; g < SPH_GROUP_COUNT; g++)
-        opts.group_lr[g] = g == SPH_GROUP_THETA;
+    opts.freeze = "layers.0.lambda,layers.0.r,layers.1"; /* the directions alone learn */
     struct trainer *trainer = NULL;
     struct trainer_setup setup = {.net = net, .opts = &opts, .train = &source};
     assert_int_equal(trainer_new(&trainer, &setup), 0);
@@ -294,7 +293,7 @@ static void follow(sph_optimizer optimizer, double momentum, sph_dtype dtype, en
     sph_train_optimizer(&opts, optimizer);
     opts.momentum = momentum;
     opts.weight_decay = 0.2;
-    opts.group_decay[SPH_GROUP_THETA] = 1;
+    opts.decay_groups |= 1u << SPH_GROUP_THETA;
     alone = opts;
     opts.natural = 0.5;
     struct weights *weights = NULL;

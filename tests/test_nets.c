@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "failure.h"
+#include "job/tool.h"
 #include "spherelu.h"
 #include "api_world.h"
 
@@ -37,7 +38,7 @@ static void null_is_refused_by_name(void **state)
     assert_string_equal(sph_net_note(NULL), "");
     assert_null(sph_run_net(NULL));
     assert_null(sph_word((sph_word_kind)999, 0));
-    sph_train_defaults(NULL, SPH_TASK_REGRESSION);
+    sph_train_defaults_sized(NULL, sizeof(sph_train_opts), SPH_TASK_REGRESSION);
 }
 
 /* sph_nets_predict: means of counts for poisson, their spread by an independent formula. */

@@ -5,6 +5,7 @@
  * test_conv_gradients, its numbers against PyTorch's in test_golden, blocked images in test_blocked. */
 #include "support.h"
 
+#include "net/zoo.h"
 #include "spherelu/core.h"
 
 /* ---------------------------------------------------------------- the tables */
@@ -47,7 +48,8 @@ static void rows_have_what_their_facts_ask_for(void **state)
 
 static int layer_of(sph_net *net, size_t units, sph_norm norm, size_t groups)
 {
-    return sph_net_dense(net, 0, &(sph_layer){.units = units, .norm = norm, .norm_groups = groups});
+    return sph_net_dense(
+        net, 0, &(sph_layer){.size = sizeof(sph_layer), .units = units, .norm = norm, .norm_groups = groups});
 }
 
 static void groups_that_cannot_be_are_refused_by_the_layers_name(void **state)
@@ -66,10 +68,16 @@ static void groups_that_cannot_be_are_refused_by_the_layers_name(void **state)
     sph_net_free(net);
 
     const size_t hidden[] = {12, 8};
-    sph_mlp mlp = {
-        .inputs = 2, .outputs = 1, .hidden = hidden, .depth = 2, .norm = SPH_NORM_GN, .norm_groups = 3};
+    sph_mlp mlp = {.size = sizeof(sph_mlp),
+                   .inputs = 2,
+                   .outputs = 1,
+                   .hidden = hidden,
+                   .depth = 2,
+                   .norm = SPH_NORM_GN,
+                   .norm_groups = 3};
     assert_fails(sph_net_mlp(&net, &mlp), SPH_EARG, .key = "layers.1");
-    sph_image_net image = {.channels = 3,
+    sph_image_net image = {.size = sizeof(sph_image_net),
+                           .channels = 3,
                            .height = 32,
                            .width = 32,
                            .classes = 2,
@@ -102,8 +110,11 @@ static sph_net *pair(sph_dtype dtype, enum kernel_choice choice, int image, sph_
 {
     sph_net *net = open_net(dtype, choice);
     struct rng rng = rng_stream(3, RNG_NOISE, (uint32_t)image);
-    sph_layer layer = {
-        .units = image ? CHANNELS : 24, .norm = norm, .act = SPH_ACT_RELU, .norm_groups = groups};
+    sph_layer layer = {.size = sizeof(sph_layer),
+                       .units = image ? CHANNELS : 24,
+                       .norm = norm,
+                       .act = SPH_ACT_RELU,
+                       .norm_groups = groups};
     int node = image ? sph_net_image(net, 2, SIDE, SIDE) : sph_net_input(net, 5);
     if (image)
         layer.kernel = 2, layer.stride = 1;
@@ -194,7 +205,8 @@ static void as_many_groups_as_channels_is_instance_normalization(void **state)
     enum { PIXELS = SIDE * SIDE };
     sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
     int node = sph_net_conv(net, sph_net_image(net, CHANNELS, SIDE, SIDE),
-                            &(sph_layer){.units = CHANNELS,
+                            &(sph_layer){.size = sizeof(sph_layer),
+                                         .units = CHANNELS,
                                          .norm = SPH_NORM_GN,
                                          .act = SPH_ACT_RELU,
                                          .norm_groups = CHANNELS,

@@ -11,6 +11,7 @@
 
 #include "compute/onednn.h"
 #include "failure.h"
+#include "net/zoo.h"
 #include "skip.h"
 #include "spherelu.h"
 
@@ -46,8 +47,13 @@ static double x[ROWS * PIXELS], y[ROWS];
 static sph_net *new_net(void)
 {
     sph_net *net = NULL;
-    sph_image_net spec = {
-        .channels = 3, .height = SIDE, .width = SIDE, .classes = 1, .scale = 0.125, .stem = SPH_STEM_LARGE};
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .channels = 3,
+                          .height = SIDE,
+                          .width = SIDE,
+                          .classes = 1,
+                          .scale = 0.125,
+                          .stem = SPH_STEM_LARGE};
     assert_int_equal(sph_net_resnet18(&net, &spec), 0);
     for (size_t i = 0; i < ROWS * PIXELS; i++)
         x[i] = sin((double)i);

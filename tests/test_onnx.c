@@ -10,6 +10,7 @@
 #include "file/file.h"
 #include "layer.h"
 #include "skip.h"
+#include "store/model.h"
 #include "train/losses.h"
 
 static char path[64], other[64];
@@ -43,18 +44,22 @@ static void what_cannot_be_exported_is_refused(void **state)
     char name[96];
     sph_net *net = NULL;
     assert_int_equal(sph_net_new(&net, SPH_F32), 0);
-    assert_fails(sph_net_export(net, path, &(sph_export_opts){0}), SPH_EARG, .key = "net", .path = path);
+    assert_fails(sph_net_export(net, path, &(sph_export_opts){.size = sizeof(sph_export_opts)}), SPH_EARG,
+                 .key = "net", .path = path);
     sph_net_free(net);
     net = onnx_net(2, name);
-    assert_fails(sph_net_export(net, path, &(sph_export_opts){.opset = 11}), SPH_EARG, .key = "opset");
-    assert_fails(sph_net_export(net, path, &(sph_export_opts){.opset = 23}), SPH_EARG, .key = "opset");
+    assert_fails(sph_net_export(net, path, &(sph_export_opts){.size = sizeof(sph_export_opts), .opset = 11}),
+                 SPH_EARG, .key = "opset");
+    assert_fails(sph_net_export(net, path, &(sph_export_opts){.size = sizeof(sph_export_opts), .opset = 23}),
+                 SPH_EARG, .key = "opset");
     sph_tensor t;
     assert_int_equal(sph_net_tensor(net, 0, &t), 0);
     double *values = calloc(t.count, sizeof *values);
     values[0] = NAN;
     assert_int_equal(sph_net_set(net, t.name, values, t.count), 0);
     free(values);
-    assert_fails(sph_net_export(net, path, &(sph_export_opts){0}), SPH_EARG, .key = "layers.0", .path = path);
+    assert_fails(sph_net_export(net, path, &(sph_export_opts){.size = sizeof(sph_export_opts)}), SPH_EARG,
+                 .key = "layers.0", .path = path);
     assert_int_equal(access(path, F_OK), -1);
     sph_net_free(net);
 }
@@ -67,7 +72,7 @@ static void an_export_survives_every_failed_allocation(void **state)
     char name[96], *first = NULL, *again = NULL;
     size_t length = 0, same = 0;
     sph_net *net = onnx_net(7, name);
-    const sph_export_opts opts = {.flags = SPH_EXPORT_KEEP_BN};
+    const sph_export_opts opts = {.size = sizeof(sph_export_opts), .flags = SPH_EXPORT_KEEP_BN};
     assert_int_equal(sph_net_export(net, path, &opts), 0);
     assert_int_equal(file_read(&first, &length, path), 0);
     size_t held = mem_held(), step = quick_step(7);
@@ -126,8 +131,10 @@ static void what_is_exported_comes_back_as_the_same_function(void **state)
     for (size_t k = 0; k < ONNX_NETS; k += quick_step(13)) {
         char name[96];
         sph_net *net = onnx_net(k, name), *back = NULL, *saved = NULL;
-        assert_int_equal(
-            sph_net_export(net, path, &(sph_export_opts){.flags = k % 2 ? SPH_EXPORT_KEEP_BN : 0}), 0);
+        assert_int_equal(sph_net_export(net, path,
+                                        &(sph_export_opts){.size = sizeof(sph_export_opts),
+                                                           .flags = k % 2 ? SPH_EXPORT_KEEP_BN : 0}),
+                         0);
         if (sph_net_import(&back, path, NULL) < 0) {
             if (!is_refusal())
                 fail_msg("%s: %s", name, sph_error());
@@ -155,7 +162,10 @@ static void an_import_survives_every_failed_allocation(void **state)
         skip_because("this build has no protobuf-c");
     char name[96];
     sph_net *net = onnx_net(ONNX_RANDOM + SPH_NORM_BN, name), *back = NULL; /* vgg6 */
-    assert_int_equal(sph_net_export(net, path, &(sph_export_opts){.flags = SPH_EXPORT_KEEP_BN}), 0);
+    assert_int_equal(
+        sph_net_export(net, path,
+                       &(sph_export_opts){.size = sizeof(sph_export_opts), .flags = SPH_EXPORT_KEEP_BN}),
+        0);
     sph_net_free(net);
     size_t held = mem_held();
     for (size_t failures = 0;; failures += quick_step(6) * sample_step(7)) {

@@ -266,7 +266,8 @@ static void what_is_no_mean_of_equal_nets_is_refused(void **state)
 static sph_net *small_net(uint64_t seed)
 {
     sph_net *net = NULL;
-    sph_layer hidden = {.units = 5, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU}, last = {.units = 3};
+    sph_layer hidden = {.size = sizeof(sph_layer), .units = 5, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU},
+              last = {.size = sizeof(sph_layer), .units = 3};
     assert_int_equal(sph_net_new(&net, SPH_F32), 0);
     int node = sph_net_dense(net, sph_net_dense(net, sph_net_input(net, 4), &hidden), &last);
     assert_int_equal(sph_net_ready(net, node, seed), 0);
@@ -281,7 +282,7 @@ static void save_ensemble(enum loss_link link, size_t count)
         nets[k] = small_net(k + 1);
     const struct onnx_face face = {
         .link = link, .labels = link == LOSS_SOFTMAX ? labels : NULL, .classes = 3};
-    if (onnx_save(nets, count, path, &(sph_export_opts){0}, &face) < 0)
+    if (onnx_save(nets, count, path, &(sph_export_opts){.size = sizeof(sph_export_opts)}, &face) < 0)
         fail_msg("%s", sph_error());
     for (size_t k = 0; k < count; k++)
         sph_net_free(nets[k]);

@@ -14,6 +14,7 @@
 #include "bad_list.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "base/tool.h"
 #include "failure.h"
 #include "jobs.h"
 #include "job/defaults.h"

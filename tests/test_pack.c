@@ -8,6 +8,7 @@
 
 #include "data/data.h"
 #include "data/pack.h"
+#include "data/tool.h"
 #include "data/view.h"
 #include "file/file.h"
 #include "rows/pictures.h"
@@ -46,7 +47,7 @@ static sph_data *opened_at(const char *name, size_t size, int gray)
     sph_data *data;
     sph_data_opts opts;
     sph_data_defaults(&opts);
-    opts.size = size;
+    opts.side = size;
     opts.gray = gray;
     opts.workers = 2;
     if (sph_data_open(&data, at(name), &opts) < 0)
@@ -72,7 +73,7 @@ static sph_packed packed(const char *from, const char *to, size_t size, int gray
     sph_data_opts opts;
     sph_packed result;
     sph_data_defaults(&opts);
-    opts.size = size;
+    opts.side = size;
     opts.gray = gray;
     if (sph_data_pack(&result, at(from), at(to), &opts, NULL, NULL) < 0)
         fail_msg("%s", sph_error());

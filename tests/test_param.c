@@ -32,8 +32,9 @@ static sph_net *one_layer(sph_dtype dtype, sph_param param, sph_init init, sph_a
                           uint64_t seed)
 {
     sph_net *net = open_net(dtype, KERNELS_FASTEST);
-    int node = sph_net_dense(net, sph_net_input(net, n),
-                             &(sph_layer){.units = m, .param = param, .init = init, .act = act});
+    int node = sph_net_dense(
+        net, sph_net_input(net, n),
+        &(sph_layer){.size = sizeof(sph_layer), .units = m, .param = param, .init = init, .act = act});
     assert_true(node >= 0);
     ready(net, node, seed);
     return net;
@@ -419,9 +420,12 @@ static void paper_init_is_refused_without_a_radius(void **state)
     (void)state;
     for (int param = SPH_PARAM_SP; param <= SPH_PARAM_WN; param++) {
         sph_net *net = open_net(SPH_F32, KERNELS_FASTEST);
-        int err = sph_net_dense(
-            net, sph_net_input(net, 3),
-            &(sph_layer){.path = "first", .units = 2, .param = (sph_param)param, .init = SPH_INIT_PAPER});
+        int err = sph_net_dense(net, sph_net_input(net, 3),
+                                &(sph_layer){.size = sizeof(sph_layer),
+                                             .path = "first",
+                                             .units = 2,
+                                             .param = (sph_param)param,
+                                             .init = SPH_INIT_PAPER});
         assert_fails(err, SPH_EARG, .key = "first");
         sph_net_free(net);
     }
@@ -532,7 +536,10 @@ static void wn_directions_of_any_length_have_a_weight_and_a_gradient(void **stat
                 sph_net *net = open_net((sph_dtype)dtype, choices[c]);
                 ready(net,
                       sph_net_dense(net, sph_net_input(net, N),
-                                    &(sph_layer){.units = M, .param = SPH_PARAM_WN, .act = SPH_ACT_RELU}),
+                                    &(sph_layer){.size = sizeof(sph_layer),
+                                                 .units = M,
+                                                 .param = SPH_PARAM_WN,
+                                                 .act = SPH_ACT_RELU}),
                       1);
                 for (size_t i = 0; i < N * M; i++) {
                     v[i] = (double)(float)rng_normal(&rng);

@@ -9,6 +9,7 @@
 #include "file/file.h"
 #include "boundary/patterns.h"
 #include "boundary/watch.h"
+#include "net/zoo.h"
 #include "rows/feed.h"
 #include "job/recorder.h"
 #include "fault.h"
@@ -346,7 +347,8 @@ static void image_nets_have_a_bit_for_every_pixel_and_for_activations_behind_add
     (void)state;
     for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++) {
         sph_net *net;
-        sph_image_net spec = {.dtype = (sph_dtype)dtype,
+        sph_image_net spec = {.size = sizeof(sph_image_net),
+                              .dtype = (sph_dtype)dtype,
                               .channels = 3,
                               .height = 9,
                               .width = 9,

@@ -5,6 +5,7 @@
 #include "support.h"
 
 #include "boundary/perturb.h"
+#include "boundary/tool.h"
 #include "fault.h"
 
 static const size_t dims[] = {2, 3, 17, 4608};

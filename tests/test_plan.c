@@ -183,9 +183,11 @@ static void fast_kernels_follow_plain_ones_through_training(void **state)
                     stir(net, &rng);
                     struct probe p;
                     probe_open(&p, net, SPH_LOSS_MSE, 77, 1, &rng);
-                    sph_train_opts opts = {.optimizer = SPH_OPTIMIZER_SGD, .momentum = 0.9};
-                    for (int g = 0; g < SPH_GROUP_COUNT; g++)
-                        opts.group_lr[g] = 1;
+                    sph_train_opts opts = {.optimizer = SPH_OPTIMIZER_SGD,
+                                           .momentum = 0.9,
+                                           .lr_theta = 1,
+                                           .lr_lambda = 1,
+                                           .lr_r = 1};
                     struct optimizer optimizer;
                     assert_int_equal(optimizer_new(&optimizer, p.weights, &opts), 0);
                     for (uint64_t step = 1; step <= 10; step++) {
@@ -470,33 +472,47 @@ static void wrong_graphs_are_refused_by_name(void **state)
 {
     (void)state;
     sph_net *net = open_net(SPH_F32, KERNELS_FASTEST);
-    expect_refusal(sph_net_dense(net, 0, &(sph_layer){.units = 3}), "layers.0");
+    expect_refusal(sph_net_dense(net, 0, &(sph_layer){.size = sizeof(sph_layer), .units = 3}), "layers.0");
     expect_refusal(sph_net_input(net, 0), "input");
     int x = sph_net_input(net, 4);
     assert_int_equal(x, 0);
     expect_refusal(sph_net_input(net, 4), "input");
-    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 0}), "body.a");
-    expect_refusal(sph_net_dense(net, 7, &(sph_layer){.path = "body.a", .units = 2}), "body.a");
-    expect_refusal(sph_net_dense(net, -1, &(sph_layer){.path = "body.a", .units = 2}), "body.a");
-    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2, .act = (sph_act)99}),
-                   "body.a");
     expect_refusal(
-        sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2, .param = SPH_PARAM_GMP, .signs = 1}),
+        sph_net_dense(net, x, &(sph_layer){.size = sizeof(sph_layer), .path = "body.a", .units = 0}),
+        "body.a");
+    expect_refusal(
+        sph_net_dense(net, 7, &(sph_layer){.size = sizeof(sph_layer), .path = "body.a", .units = 2}),
+        "body.a");
+    expect_refusal(
+        sph_net_dense(net, -1, &(sph_layer){.size = sizeof(sph_layer), .path = "body.a", .units = 2}),
+        "body.a");
+    expect_refusal(
+        sph_net_dense(
+            net, x,
+            &(sph_layer){.size = sizeof(sph_layer), .path = "body.a", .units = 2, .act = (sph_act)99}),
+        "body.a");
+    expect_refusal(
+        sph_net_dense(
+            net, x,
+            &(sph_layer){
+                .size = sizeof(sph_layer), .path = "body.a", .units = 2, .param = SPH_PARAM_GMP, .signs = 1}),
         "body.a");
     expect_refusal(sph_net_ready(net, x, 1), "net");
-    int a = sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 3});
+    int a = sph_net_dense(net, x, &(sph_layer){.size = sizeof(sph_layer), .path = "body.a", .units = 3});
     assert_int_equal(a, 1);
-    expect_refusal(sph_net_dense(net, x, &(sph_layer){.path = "body.a", .units = 2}), "body.a");
+    expect_refusal(
+        sph_net_dense(net, x, &(sph_layer){.size = sizeof(sph_layer), .path = "body.a", .units = 2}),
+        "body.a");
     expect_refusal(sph_net_add(net, a, x), "add");
     expect_refusal(sph_net_add(net, a, 9), "add");
-    int b = sph_net_dense(net, a, &(sph_layer){.units = 2});
+    int b = sph_net_dense(net, a, &(sph_layer){.size = sizeof(sph_layer), .units = 2});
     assert_int_equal(b, 2);
     assert_string_equal(sph_net_layer(net, 1, NULL)->path, "layers.1");
     expect_refusal(sph_net_ready(net, a, 1), "output");
     expect_refusal(sph_net_forward(net, (double[4]){0}, 1, (double[2]){0}), "net");
     ready(net, b, 1);
     expect_refusal(sph_net_ready(net, b, 1), "net");
-    expect_refusal(sph_net_dense(net, b, &(sph_layer){.units = 2}), "net");
+    expect_refusal(sph_net_dense(net, b, &(sph_layer){.size = sizeof(sph_layer), .units = 2}), "net");
     sph_net_free(net);
     sph_net_free(NULL);
     expect_refusal(sph_net_new(&net, (sph_dtype)5), "dtype");

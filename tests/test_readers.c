@@ -483,7 +483,10 @@ static void checkpoint(size_t n)
     end_training();
     sph_train_defaults(&opts, SPH_TASK_REGRESSION);
     assert_int_equal(
-        sph_net_mlp(&training.net, &(sph_mlp){.inputs = 1, .outputs = 1, .hidden = hidden, .depth = n}), 0);
+        sph_net_mlp(
+            &training.net,
+            &(sph_mlp){.size = sizeof(sph_mlp), .inputs = 1, .outputs = 1, .hidden = hidden, .depth = n}),
+        0);
     mem_free(hidden);
     assert_int_equal(
         trainer_new(&training.trainer,

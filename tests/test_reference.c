@@ -18,6 +18,7 @@
 #include "job/job.h"
 #include "net/net.h"
 #include "boundary/piecewise.h"
+#include "net/zoo.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -184,7 +185,8 @@ static void levy_is_the_authors_to_the_last_digits(void **state)
 static sph_net *vgg(sph_param param, sph_norm norm, sph_init init, sph_details details)
 {
     sph_net *net = NULL;
-    sph_image_net spec = {.dtype = SPH_F64,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .dtype = SPH_F64,
                           .channels = 3,
                           .height = 8,
                           .width = 8,
@@ -394,7 +396,8 @@ static void regions_see_imn_behind_activations(void **state)
 {
     (void)state;
     sph_net *net = NULL;
-    sph_mlp spec = {.dtype = SPH_F64,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = SPH_F64,
                     .inputs = 2,
                     .outputs = 1,
                     .hidden = (size_t[]){7, 5},
@@ -406,8 +409,7 @@ static void regions_see_imn_behind_activations(void **state)
                     .details = {.imn_at = SPH_IMN_AT_OUTPUT}};
     assert_int_equal(sph_net_mlp(&net, &spec), 0);
     stir(net);
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts};
     struct piecewise lines;
     double window[] = {-2, 2, -2, 2};
     memcpy(opts.window, window, sizeof window);

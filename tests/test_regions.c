@@ -5,6 +5,7 @@
  * runs the decision boundary. */
 #include "support.h"
 
+#include "boundary/regions.h"
 #include "file/file.h"
 #include "base/clock.h"
 #include "boundary/watch.h"
@@ -369,7 +370,8 @@ static sph_net *make_net(const struct net_spec *spec, sph_dtype dtype, uint64_t 
     while (depth < 3 && spec->hidden[depth])
         depth++;
     sph_net *net;
-    sph_mlp mlp = {.dtype = dtype,
+    sph_mlp mlp = {.size = sizeof(sph_mlp),
+                   .dtype = dtype,
                    .inputs = n,
                    .outputs = spec->outputs,
                    .hidden = spec->hidden,
@@ -403,7 +405,7 @@ static void aim(struct view *view, const sph_net *net, uint64_t seed)
     struct rng rng = rng_stream(seed, RNG_NOISE, 3);
     size_t n = sph_net_inputs(net);
     const struct scaling *s = &net->scaling;
-    sph_regions_defaults(&view->opts);
+    view->opts = (sph_regions_opts){.size = sizeof view->opts};
     view->opts.task = sph_net_outputs(net) == 1 ? SPH_TASK_BINARY : SPH_TASK_CLASSES;
     if (n == 2) {
         for (size_t i = 0; i < 2; i++) {
@@ -487,7 +489,7 @@ static void residual_nets_with_dead_units_agree_too(void **state)
         sph_net *net = random_net(&spec);
         sph_regions *regions = NULL;
         struct view view = {0};
-        sph_regions_defaults(&view.opts);
+        view.opts = (sph_regions_opts){.size = sizeof view.opts};
         struct grid grid;
         double window[] = {-3.1, 2.9, -2.8, 3.2};
         memcpy(view.opts.window, window, sizeof window);

@@ -9,6 +9,9 @@
 
 #include "boundary/regions.h"
 #include "fault.h"
+#include "job/tool.h"
+#include "net/zoo.h"
+#include "report/tool.h"
 #include "sinks.h"
 #include "spherelu.h"
 
@@ -30,8 +33,7 @@ static sph_net *small(sph_norm norm, sph_act act)
 static void what_has_no_straight_edges_is_refused_by_name(void **state)
 {
     (void)state;
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts};
     refuse(small(SPH_NORM_LN, SPH_ACT_RELU), &opts, "layers.0");
     refuse(small(SPH_NORM_NONE, SPH_ACT_ELU), &opts, "layers.0");
     refuse(small(SPH_NORM_BN, SPH_ACT_SRELU), &opts, "layers.0");
@@ -42,12 +44,14 @@ static void what_has_no_straight_edges_is_refused_by_name(void **state)
     ready(net, dense(net, node, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY), 0);
     refuse(net, &opts, "an activation by itself");
 
-    assert_int_equal(
-        sph_net_vgg6(
-            &net,
-            &(sph_image_net){
-                .channels = 1, .height = 8, .width = 8, .classes = 2, .scale = 0.02, .act = SPH_ACT_RELU}),
-        0);
+    assert_int_equal(sph_net_vgg6(&net, &(sph_image_net){.size = sizeof(sph_image_net),
+                                                         .channels = 1,
+                                                         .height = 8,
+                                                         .width = 8,
+                                                         .classes = 2,
+                                                         .scale = 0.02,
+                                                         .act = SPH_ACT_RELU}),
+                     0);
     refuse(net, &opts, "layers.0");
 
     assert_int_equal(sph_net_new(&net, SPH_F64), 0);
@@ -61,8 +65,7 @@ static void what_has_no_straight_edges_is_refused_by_name(void **state)
 static void planes_and_windows_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts};
     refuse(stack(SPH_F64, KERNELS_FASTEST, 3, 4, 1, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_RELU, 1), &opts,
            "plane");
     double place[2] = {0, INFINITY};
@@ -71,8 +74,7 @@ static void planes_and_windows_that_cannot_be_are_refused(void **state)
     opts.first = opts.second = place;
     refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "plane");
 
-    sph_regions_defaults(&opts);
-    opts.window[1] = -1;
+    opts = (sph_regions_opts){.size = sizeof opts, .window = {-1, -1, -1, 1}};
     refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "window");
     opts.window[1] = NAN;
     refuse(small(SPH_NORM_NONE, SPH_ACT_RELU), &opts, "window");
@@ -93,8 +95,7 @@ static void planes_and_windows_that_cannot_be_are_refused(void **state)
 static void too_many_regions_end_with_a_word(void **state)
 {
     (void)state;
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts};
     double w[] = {1, 1, 1, -1};
     opts.most = 1;
     refuse(by_hand(2, 2, w, none, ones, 0), &opts, "most");
@@ -112,8 +113,7 @@ static void a_stop_leaves_the_regions_found_so_far(void **state)
     (void)state;
     sph_net *net =
         stack(SPH_F64, KERNELS_FASTEST, 2, 32, 2, 1, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_ACT_RELU, 1);
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts};
     sph_regions *regions = NULL;
     sph_regions_total total;
     opts.progress = stop_at_once;
@@ -181,8 +181,7 @@ static void large_and_small_weights_have_the_regions_of_middling_ones(void **sta
 static void what_is_not_finite_is_refused_by_name(void **state)
 {
     (void)state;
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts, .window = {-1, 1, -1, 1}};
     for (size_t i = 0; i < 4; i++)
         opts.window[i] *= 1e9;
     refuse(times(1e101), &opts, "layers.2");
@@ -206,8 +205,7 @@ static void json_parses_whatever_the_numbers_are(void **state)
 {
     (void)state;
     double w[] = {1e300, 0, 0, 1e300};
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts, .window = {-1, 1, -1, 1}};
     sph_regions *regions = NULL;
     opts.window[0] = -1e-12;
     opts.window[1] = 1e-12;
@@ -274,8 +272,7 @@ static void every_allocation_may_fail(void **state)
     for (size_t l = 0; l < 2; l++) /* stir's statistics are absurd */
         assert_int_equal(sph_net_set(net, l ? "layers.1.norm.mean" : "layers.0.norm.mean", mean, 12), 0);
     sph_regions *regions = NULL;
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts};
     opts.task = SPH_TASK_CLASSES;
     opts.window[0] = opts.window[2] = -60;
     opts.window[1] = opts.window[3] = 60;

@@ -5,6 +5,7 @@
 #include "regions_by_hand.h"
 
 #include "boundary/polygon.h"
+#include "boundary/regions.h"
 
 static void expect(sph_regions *regions, size_t count, double length)
 {
@@ -201,10 +202,8 @@ static void one_input_gives_intervals(void **state)
     (void)state;
     double w[] = {1, -2, 3}, b[] = {0.5, 0.5, 4}, v[] = {1, 1, 1};
     sph_regions *regions = NULL;
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts, .window = {-1, 1, 0, 1}};
     sph_net *net = by_hand(1, 3, w, b, v, -5);
-    opts.window[2] = 0;
     opts.task = SPH_TASK_BINARY;
     assert_int_equal(sph_regions_new(&regions, net, &opts), 0);
     double cuts[] = {-1, -0.5, 0.25, 1};

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "report/pages.h"
+#include "report/tool.h"
 #include "spherelu.h"
 #include "failure.h"
 

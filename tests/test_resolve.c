@@ -20,6 +20,7 @@
 #include "job/config.h"
 #include "job/defaults.h"
 #include "job/resolve.h"
+#include "job/tool.h"
 #include "spherelu.h"
 
 static const struct data_facts small = {.rows = 1000, .classes = 2, .task = SPH_TASK_BINARY},
@@ -74,7 +75,7 @@ static int has_value(const char *words, const char *value)
     return 0;
 }
 
-/* The words of one default, for tables or for image networks: what follows "tables: " up to the next of these. */
+/* The words of one default, for tables or for image networks: what follows "for tables: " up to the next of these. */
 static void words_for(const char *whole, const char *of, const char *other, char out[256])
 {
     const char *begin = strstr(whole, of), *end = strstr(whole, other);
@@ -90,7 +91,7 @@ static void assert_help_names(const struct job_spec *spec, int is_images)
 {
     /* computed ones, whose words are a rule and not a value */
     static const enum option_id by_rule[] = {OPTION_BATCH, OPTION_THREADS, OPTION_TASK, OPTION_STANDARDIZE};
-    static const char *const tables = "tables: ", *const nets = "image networks: ";
+    static const char *const tables = "for tables: ", *const nets = "for image networks: ";
     size_t checked = 0;
     for (enum option_id id = 0; id < OPTION_COUNT; id++) {
         char whole[256], words[256], value[64];

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/tool.h"
 #include "failure.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -6,6 +6,7 @@
 
 #include "boundary/hyperplane.h"
 #include "boundary/theory.h"
+#include "boundary/tool.h"
 #include "boundary/turns.h"
 #include "fault.h"
 #include "param/param.h"
@@ -399,7 +400,8 @@ static void units_of_real_networks_flip(void **state)
         size_t seen = methods[k].norm == SPH_NORM_LN ? UNITS : methods[k].norm == SPH_NORM_GN ? UNITS / 2 : 1;
         sph_net *net = open_net(SPH_F64, KERNELS_FASTEST);
         int node = sph_net_dense(net, sph_net_input(net, N),
-                                 &(sph_layer){.units = UNITS,
+                                 &(sph_layer){.size = sizeof(sph_layer),
+                                              .units = UNITS,
                                               .param = methods[k].param,
                                               .norm = methods[k].norm,
                                               .act = SPH_ACT_RELU,

@@ -16,7 +16,10 @@
 
 #include "fault.h"
 #include "net/net.h"
+#include "net/zoo.h"
+#include "store/model.h"
 #include "store/safetensors.h"
+#include "store/tool.h"
 #include "store/torchvision.h"
 #include "failure.h"
 #include "layer.h"
@@ -141,7 +144,8 @@ static void check_logits(const struct kind *kind, const char *path, sph_param pa
                          const double *x, const char *what)
 {
     sph_net *net = NULL;
-    sph_image_net spec = {.channels = 3,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .channels = 3,
                           .height = IMAGE,
                           .width = IMAGE,
                           .classes = CLASSES,
@@ -275,7 +279,8 @@ static void rounded_widths_come_back(void **context)
     (void)context;
     static const double scales[] = {0.05, 0.1, 0.11, 0.137};
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
-        sph_image_net spec = {.dtype = SPH_F64,
+        sph_image_net spec = {.size = sizeof(sph_image_net),
+                              .dtype = SPH_F64,
                               .channels = 1,
                               .height = 224,
                               .width = 224,
@@ -363,7 +368,8 @@ static void the_stem_of_small_images_goes_there_and_back(void **context)
 {
     (void)context;
     enum { SIDE = 32, PIXELS = 3 * SIDE * SIDE, OUTPUTS = 2 };
-    sph_image_net spec = {.channels = 3,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .channels = 3,
                           .height = SIDE,
                           .width = SIDE,
                           .classes = OUTPUTS,
@@ -392,7 +398,8 @@ static void the_stem_of_small_images_goes_there_and_back(void **context)
 static void only_an_sp_resnet_with_bn_is_written_so(void **context)
 {
     (void)context;
-    sph_image_net spec = {.channels = 3,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .channels = 3,
                           .height = 32,
                           .width = 32,
                           .classes = 2,

@@ -95,11 +95,11 @@ static void compare(struct check *c, const sph_net *net, size_t layer)
     qsort(turn, count, sizeof *turn, by_size);
     static const double shares[] = {1, 0.5, 0.9};
     for (int i = 0; i < 3 && count; i++) {
-        near(c, "move", motion.move[i], quantile(move, count, shares[i]), 1 + largest);
-        near(c, "turn", motion.turn[i], quantile(turn, count, shares[i]), 1);
+        near(c, "move", ((const double *)&motion.move)[i], quantile(move, count, shares[i]), 1 + largest);
+        near(c, "turn", ((const double *)&motion.turn)[i], quantile(turn, count, shares[i]), 1);
     }
     if (!count)
-        assert_true(isnan(motion.move[0]) && isnan(motion.turn[2]));
+        assert_true(isnan(motion.move.max) && isnan(motion.turn.p90));
     c->compared += count;
     free(phi), free(u), free(frame), free(normal), free(move), free(turn);
 }
@@ -116,7 +116,7 @@ static int on_start(void *self, const sph_view *view)
         c->u[k] = numbers(shape->m * shape->n);
         keep(c, view->net, k);
         assert_int_equal(sph_tracker_layer(c->tracker, k, &motion), tracker_follows(view->net, k));
-        assert_true(isnan(motion.move[0]) && isnan(motion.turn[0]) && motion.units == 0);
+        assert_true(isnan(motion.move.max) && isnan(motion.turn.max) && motion.units == 0);
     }
     return 0;
 }
@@ -212,7 +212,8 @@ static void a_tracker_follows_convolutions(void **state)
             int node = sph_net_image(net, 4, 6, 6);
             for (int i = 0; i < 2; i++)
                 node = sph_net_conv(net, node,
-                                    &(sph_layer){.units = 4 + 4 * (size_t)i,
+                                    &(sph_layer){.size = sizeof(sph_layer),
+                                                 .units = 4 + 4 * (size_t)i,
                                                  .param = SPH_PARAM_GMP,
                                                  .norm = (sph_norm)norm,
                                                  .act = SPH_ACT_RELU,
@@ -260,16 +261,16 @@ static void units_without_a_direction_do_not_count(void **state)
         if (step == 0)
             assert_true(isnan(phi[4]) && isnan(normal[3]) && normal[7] == 1 && phi[7] == -0.5 && phi[6] == 0);
         if (step == 1) { /* unit 0 rests, unit 2 turns by 90 degrees, unit 3 comes nearer by 1/8 */
-            assert_true(motion.move[SPH_MOTION_MAX] == sqrt(0.5));
-            assert_true(motion.move[SPH_MOTION_MEDIAN] == 0.125);
-            assert_true(fabs(motion.turn[SPH_MOTION_MAX] - acos(0)) < 1e-7);
-            assert_true(motion.turn[SPH_MOTION_MEDIAN] == 0);
-            assert_true(fabs(motion.turn[SPH_MOTION_P90] - 0.8 * acos(0)) < 1e-7);
+            assert_true(motion.move.max == sqrt(0.5));
+            assert_true(motion.move.median == 0.125);
+            assert_true(fabs(motion.turn.max - acos(0)) < 1e-7);
+            assert_true(motion.turn.median == 0);
+            assert_true(fabs(motion.turn.p90 - 0.8 * acos(0)) < 1e-7);
         }
         if (step == 2)
-            assert_true(motion.move[SPH_MOTION_MAX] == 0 && motion.turn[SPH_MOTION_P90] == 0);
+            assert_true(motion.move.max == 0 && motion.turn.p90 == 0);
         if (step >= 3)
-            assert_true(isnan(motion.move[0]) && isnan(motion.move[1]) && isnan(motion.turn[2]));
+            assert_true(isnan(motion.move.max) && isnan(motion.move.median) && isnan(motion.turn.p90));
     }
     sph_motion motion;
     assert_fails(sph_tracker_layer(tracker, 1, &motion), SPH_EARG, .key = "layer");
@@ -393,11 +394,11 @@ static void a_move_beyond_the_range_is_inf_and_alone(void **state)
     by_hand_take(&h, w, far, 0);
     assert_int_equal(sph_tracker_layer(h.tracker, 0, &motion), 1);
     assert_int_equal(motion.units, 3);
-    assert_true(motion.move[SPH_MOTION_MEDIAN] == 1 && motion.move[SPH_MOTION_MAX] == (double)INFINITY);
-    assert_true(motion.move[SPH_MOTION_P90] == (double)INFINITY);
+    assert_true(motion.move.median == 1 && motion.move.max == (double)INFINITY);
+    assert_true(motion.move.p90 == (double)INFINITY);
     by_hand_take(&h, w, far, 0); /* and rests there */
     assert_int_equal(sph_tracker_layer(h.tracker, 0, &motion), 1);
-    assert_true(motion.units == 3 && motion.move[SPH_MOTION_MAX] == 0);
+    assert_true(motion.units == 3 && motion.move.max == 0);
     by_hand_free(&h);
 }
 

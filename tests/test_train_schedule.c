@@ -222,8 +222,9 @@ static void follow_by_hand(sph_train_opts opts, sph_dtype dtype, enum kernel_cho
         double scale = opts.clip > 0 && sqrt(square) > opts.clip ? opts.clip / sqrt(square) : 1;
         for (size_t i = 0; i < learned; i++) {
             sph_group group = group_of(net, i);
-            move_by_hand(&hand[i], &opts, lr * opts.group_lr[group],
-                         opts.weight_decay * opts.group_decay[group],
+            double factor = group == SPH_GROUP_R ? opts.lr_r : group == SPH_GROUP_THETA ? opts.lr_theta : 1;
+            move_by_hand(&hand[i], &opts, lr * factor,
+                         opts.decay_groups & 1u << group ? opts.weight_decay : 0,
                          scale * (0.5 + (double)(i % 7)) * hand[i].p, step);
         }
         optimizer_step(&optimizer, weights, lr, (uint64_t)step);
@@ -247,8 +248,8 @@ static void optimizers_follow_loops_written_by_hand(void **state)
                     sph_train_defaults(&opts, SPH_TASK_REGRESSION);
                     opts.weight_decay = decay ? 0.3 : 0;
                     opts.clip = clip ? 3 : 0;
-                    opts.group_lr[SPH_GROUP_R] = 0.25;
-                    opts.group_lr[SPH_GROUP_THETA] = 2;
+                    opts.lr_r = 0.25;
+                    opts.lr_theta = 2;
                     for (int optimizer = 0; optimizer < SPH_OPTIMIZER_COUNT; optimizer++)
                         for (int form = 0; form < 3; form++) {
                             sph_train_optimizer(&opts, (sph_optimizer)optimizer);
@@ -309,7 +310,7 @@ static void weight_decay_touches_weights_lengths_and_scales_only(void **state)
             opts.optimizer = (sph_optimizer)optimizer;
             opts.weight_decay = 0.1;
             if (asked)
-                opts.group_decay[SPH_GROUP_THETA] = 1;
+                opts.decay_groups |= 1u << SPH_GROUP_THETA;
             sph_net *net = net_of_all_groups(SPH_F64, KERNELS_FASTEST);
             struct weights *weights = NULL;
             struct optimizer step;

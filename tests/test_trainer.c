@@ -35,21 +35,27 @@ static int free_data(void **state)
     return 0;
 }
 
-static sph_net *new_net(sph_dtype dtype)
+static sph_net *net_with(sph_dtype dtype, sph_norm norm)
 {
     static const size_t hidden[] = {12};
-    sph_mlp spec = {.dtype = dtype,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .dtype = dtype,
                     .inputs = 2,
                     .outputs = 1,
                     .hidden = hidden,
                     .depth = 1,
                     .param = SPH_PARAM_GMP,
-                    .norm = SPH_NORM_BN,
+                    .norm = norm,
                     .act = SPH_ACT_RELU,
                     .seed = 5};
     sph_net *net = NULL;
     assert_int_equal(sph_net_mlp(&net, &spec), 0);
     return net;
+}
+
+static sph_net *new_net(sph_dtype dtype)
+{
+    return net_with(dtype, SPH_NORM_BN);
 }
 
 static sph_train_opts options(void)
@@ -145,8 +151,10 @@ static void a_state_goes_through_bytes(void **state)
 {
     (void)state;
     static const sph_dtype dtypes[] = {SPH_F32, SPH_F64};
-    for (int d = 0; d < 2; d++) {
-        sph_net *whole = new_net(dtypes[d]), *rest = new_net(dtypes[d]);
+    for (int d = 0; d < 4; d++) {
+        sph_norm norm =
+            d / 2 ? SPH_NORM_NONE : SPH_NORM_BN; /* without a norm there are no statistics to keep */
+        sph_net *whole = net_with(dtypes[d % 2], norm), *rest = net_with(dtypes[d % 2], norm);
         sph_trainer *first = new_trainer(whole), *second = new_trainer(rest);
         void *bytes = NULL;
         size_t size = 0;
@@ -199,6 +207,45 @@ static void a_state_that_does_not_fit_is_refused_and_changes_nothing(void **stat
     sph_net_free(same);
 }
 
+/* With all rows in one step, two trainings of which the second has the optimizer's memory of the first are one. */
+static void an_optimizer_goes_on_in_another_training(void **state)
+{
+    (void)state;
+    sph_train_opts opts = options();
+    opts.batch = 0;
+    opts.schedule = "none";
+    opts.standardize = SPH_STANDARDIZE_OFF;
+    sph_split all = {.train = split.train, .train_rows = split.train_rows};
+    sph_net *once = net_with(SPH_F64, SPH_NORM_NONE), *twice = net_with(SPH_F64, SPH_NORM_NONE);
+    sph_trainer *whole = NULL, *half[2] = {NULL};
+    void *bytes = NULL;
+    size_t size = 0;
+    assert_int_equal(sph_trainer_new(&whole, once, data, &all, &opts), 0);
+    assert_int_equal(sph_trainer_step(whole, 6), 0);
+    assert_int_equal(sph_trainer_new(&half[0], twice, data, &split, &opts), 0); /* with a validation part */
+    assert_int_equal(sph_trainer_step(half[0], 3), 0);
+    assert_int_equal(sph_trainer_save_state(half[0], &bytes, &size), 0);
+    assert_int_equal(sph_trainer_new(&half[1], twice, data, &all, &opts), 0);
+    assert_fails(sph_trainer_load_state(half[1], bytes, size), SPH_EFORMAT);
+    assert_int_equal(sph_trainer_load_optimizer(half[1], bytes, size), 0);
+    assert_int_equal(view_of(half[1]).step, 3);
+    assert_int_equal(sph_trainer_step(half[1], 3), 0);
+    double a[2 * 12], b[2 * 12];
+    assert_int_equal(sph_net_weight(once, 0, a, NULL, NULL), 0);
+    assert_int_equal(sph_net_weight(twice, 0, b, NULL, NULL), 0);
+    for (size_t i = 0; i < 2 * 12; i++)
+        assert_true(fabs(a[i] - b[i]) < 1e-12); /* the order of a sum over all rows is another one */
+    memset((char *)bytes + size - 8, 0x7f, 8);
+    memset((char *)bytes + size / 2, 0xff, size / 4);
+    assert_fails(sph_trainer_load_optimizer(half[1], bytes, size), SPH_EFORMAT);
+    sph_bytes_free(bytes);
+    sph_trainer_free(whole);
+    sph_trainer_free(half[0]);
+    sph_trainer_free(half[1]);
+    sph_net_free(once);
+    sph_net_free(twice);
+}
+
 static void the_rate_can_be_changed_on_the_way(void **state)
 {
     (void)state;
@@ -240,6 +287,7 @@ int main(void)
         cmocka_unit_test(an_epoch_is_the_rest_of_the_one_at_work),
         cmocka_unit_test(a_state_goes_through_bytes),
         cmocka_unit_test(a_state_that_does_not_fit_is_refused_and_changes_nothing),
+        cmocka_unit_test(an_optimizer_goes_on_in_another_training),
         cmocka_unit_test(the_rate_can_be_changed_on_the_way),
         cmocka_unit_test(a_training_that_diverged_says_so_again),
     };

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "boundary/watch.h"
+#include "net/zoo.h"
 #include "rows/feed.h"
 
 enum { ROWS = 300, FEATURES = 5, OUTPUTS = 2 };
@@ -76,7 +77,8 @@ static void what_is_seen_of_a_dense_net_is_what_it_computes(void **state)
         for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++) {
             size_t hidden[] = {17, 9};
             sph_net *net;
-            assert_int_equal(sph_net_mlp(&net, &(sph_mlp){.dtype = (sph_dtype)dtype,
+            assert_int_equal(sph_net_mlp(&net, &(sph_mlp){.size = sizeof(sph_mlp),
+                                                          .dtype = (sph_dtype)dtype,
                                                           .inputs = FEATURES,
                                                           .outputs = OUTPUTS,
                                                           .hidden = hidden,
@@ -96,7 +98,8 @@ static void what_is_seen_of_an_image_net_is_what_it_computes(void **state)
     (void)state;
     for (int dtype = 0; dtype < SPH_DTYPE_COUNT; dtype++) {
         sph_net *net;
-        assert_int_equal(sph_net_vgg6(&net, &(sph_image_net){.dtype = (sph_dtype)dtype,
+        assert_int_equal(sph_net_vgg6(&net, &(sph_image_net){.size = sizeof(sph_image_net),
+                                                             .dtype = (sph_dtype)dtype,
                                                              .channels = 3,
                                                              .height = 8,
                                                              .width = 8,

@@ -21,7 +21,8 @@ enum { MAKERS = sizeof makers / sizeof *makers };
 
 static sph_image_net spec_of(size_t size, double scale)
 {
-    return (sph_image_net){.channels = 3,
+    return (sph_image_net){.size = sizeof(sph_image_net),
+                           .channels = 3,
                            .height = size,
                            .width = size,
                            .classes = 7,

@@ -9,7 +9,11 @@
  *     NULL with SPH_EARG, and sph_failure()->key is the argument's name. Calls that return a number, a text or a pointer
  *     return 0, "" or NULL for a NULL handle, and calls that return nothing do nothing. Pointers that are not NULL are
  *     not checked;
- *   - options and results cross by pointer: a defaults function fills the caller's struct;
+ *   - options and results cross by pointer. A struct of options begins with its size, so that a later version can add
+ *     fields at its end: write {.size = sizeof(sph_mlp), ...}, where every field that is left out means its default, or
+ *     call the struct's defaults function, which also sets the size. A struct that ends earlier, as an older header
+ *     has it, is accepted, and the fields that it lacks have their defaults; a size of 0 or one that is too large is
+ *     refused with the key size;
  *   - the library never prints and never exits; there is no global state but a limit of memory, so handles may be used side by side
  *     by several threads, one thread per handle at a time;
  *   - shapes stand beside pointers: m units, n inputs of a unit, rows in a batch; matrices are row-major. */
@@ -53,22 +57,9 @@ struct sph_failure {
 SPH_API const struct sph_failure *sph_failure(void); /* this thread's last failure */
 SPH_API const char *sph_error(void);                 /* its text                   */
 
-/* ---------------------------------------------------------------- text for people */
-
-/* Names come from files, and a file may hold anything: each character that a terminal takes as an order (those
- * below U+0020 but line ends and tabs, U+007F to U+009F, bytes that are no UTF-8) becomes '?', a byte each. Returns
- * how many bytes it changed. All failures have gone through it. */
-SPH_API size_t sph_plain(char *text, size_t length);
-
 /* ---------------------------------------------------------------- versions */
 
-SPH_API const char *sph_version(void);       /* "0.2.0" */
-SPH_API const char *sph_core_features(void); /* what the core was built with, one "name: value" per line */
-SPH_API const char *sph_cpu(void);           /* the processor's name */
-
-/* What the core was built with and this process has to do without, so that last bits are others; "" where nothing is. */
-SPH_API const char *sph_core_lacks(void);
-
+SPH_API const char *sph_version(void); /* "0.2.0" */
 /* Processors that the calling thread may keep busy: those that the system lets the process use, and no more threads than
  * OpenMP is set to (OMP_NUM_THREADS, omp_set_num_threads). Options that say "as many as there are processors" mean these. */
 SPH_API size_t sph_processors(void);
@@ -399,10 +390,8 @@ typedef struct sph_word_row {
     const char *word, *help;
 } sph_word_row;
 
-SPH_API const sph_word_row *sph_word(sph_word_kind kind, int i);            /* NULL: there is no such word */
-SPH_API int sph_word_find(sph_word_kind kind, const char *text);            /* its number, or -1           */
-SPH_API const char *sph_word_nearest(sph_word_kind kind, const char *text); /* NULL: none is near          */
-SPH_API const char *sph_nearest(const char *text, const char *const *words, size_t count); /* likewise */
+SPH_API const sph_word_row *sph_word(sph_word_kind kind, int i); /* NULL: there is no such word */
+SPH_API int sph_word_find(sph_word_kind kind, const char *text); /* its number, or -1           */
 
 #ifdef __cplusplus
 }

@@ -52,16 +52,18 @@ SPH_API void sph_boundaries_free(sph_boundaries *boundaries);
  * net computes it. One tracker belongs to one net; it remembers the step before, and no more. */
 typedef struct sph_tracker sph_tracker;
 
-enum { SPH_MOTION_MAX, SPH_MOTION_MEDIAN, SPH_MOTION_P90, SPH_MOTION_COUNT };
+typedef struct sph_spread {
+    double max, median, p90; /* largest, median and 90 %; NaN without units */
+} sph_spread;
 
 /* How the units of a layer moved in a step: over those that had a boundary before and have one after it.
  * Moves are squared on the way: in an f32 net those above 1.8e19 are inf. A unit whose weights stay moves and
  * turns by exactly 0, one of a single input turns by 0 or by pi; weights that change in length alone turn by
  * their rounding, about 1e-7 in an f32 net. */
 typedef struct sph_motion {
-    size_t units;                  /* how many those are; one at infinity may count in turn alone         */
-    double move[SPH_MOTION_COUNT]; /* of |phi_t - phi_{t-1}|: largest, median and 90 %; NaN without units */
-    double turn[SPH_MOTION_COUNT]; /* of the angle between the normals, radians, 0 to pi: likewise        */
+    size_t units;    /* how many those are; one at infinity may count in turn alone */
+    sph_spread move; /* of |phi_t - phi_{t-1}|                                      */
+    sph_spread turn; /* of the angle between the normals, radians, 0 to pi          */
 } sph_motion;
 
 SPH_API int sph_tracker_new(sph_tracker **out, const sph_net *net);
@@ -69,20 +71,15 @@ SPH_API void sph_tracker_free(sph_tracker *tracker);
 SPH_API void sph_tracker_observer(sph_tracker *tracker, sph_observer *out);
 
 /* The last step's; NaN before the first. 1, or 0: its units have no boundaries (no activation), or none that
- * last (ln). Both may be called by a later observer of the same step. */
+ * last (ln). A later observer of the same step may call it. */
 SPH_API int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out);
-
-/* Where the boundaries are now: phi and the unit normal, (m, n) each or NULL; NaN where a unit has none, and
- * everywhere before the training starts. 1, or 0 as above: then nothing is written. */
-SPH_API int sph_tracker_frame(const sph_tracker *tracker, size_t layer, double *phi, double *normal);
 
 /* ---------------------------------------------------------------- perturbation and theory
  * What happens to one unit's boundary w^T x + b = 0 when eps is added to each of its learned numbers, under
  * SP, WN, BN, LN and GmP. All five begin with the same boundary. */
 
-enum { SPH_PERTURB_METHODS = 5, SPH_PERTURB_TENSORS = 4 };
-
 typedef struct sph_perturb_opts {
+    size_t size;       /* set by sph_perturb_defaults                                                     */
     size_t inputs;     /* n, 2 or more                                                                    */
     const double *w;   /* (n) base weight; NULL: a uniform direction by seed, of the length below         */
     double length;     /* of w of SP, BN and LN, of v of WN; the papers' code draws it near 1e-3          */
@@ -95,7 +92,8 @@ typedef struct sph_perturb_opts {
 } sph_perturb_opts;
 
 /* n 2, length 1e-3, distance 1, eps 1e-4, 1e-3, 1e-2, 1e-1, a batch of 256 rows, a layer of 8 units. */
-SPH_API void sph_perturb_defaults(sph_perturb_opts *out);
+#define sph_perturb_defaults(out) sph_perturb_defaults_sized(out, sizeof *(out))
+SPH_API void sph_perturb_defaults_sized(sph_perturb_opts *out, size_t size);
 
 /* A boundary. Borrowed from the result. */
 typedef struct sph_perturb_plane {
@@ -116,9 +114,9 @@ typedef struct sph_perturb_tensor {
 } sph_perturb_tensor;
 
 typedef struct sph_perturb_method {
-    const char *name; /* "SP", "WN", "BN", "LN", "GmP" */
-    const char *unit; /* the formula */
-    sph_perturb_tensor tensor[SPH_PERTURB_TENSORS];
+    const char *name;                 /* "SP", "WN", "BN", "LN", "GmP" */
+    const char *unit;                 /* the formula */
+    const sph_perturb_tensor *tensor; /* (tensors) */
     size_t tensors;
     sph_perturb_plane base;
     const sph_perturb_plane *after; /* (count) one per eps */
@@ -126,48 +124,14 @@ typedef struct sph_perturb_method {
 
 typedef struct sph_perturb_result {
     size_t inputs, count;
-    sph_perturb_method method[SPH_PERTURB_METHODS];
-    void *memory;
+    const sph_perturb_method *method; /* (methods) */
+    size_t methods;
+    void *memory; /* of all that is borrowed */
 } sph_perturb_result;
 
 /* Refuses lengths, distances and eps above 1e150, whose squares are no numbers. */
 SPH_API int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts);
 SPH_API void sph_perturb_free(sph_perturb_result *result);
-
-/* The papers' statements about boundaries, checked by numbers: flips by 180 degrees under SP, WN, BN and LN;
- * BN as WN in the norm of the inputs' covariance;
- * the metric of the angles; the bound turn <= |eps| over many (theta, eps); the turn of a small eps; the sum
- * formula of the first paper, which fails. */
-enum { SPH_THEORY_ROWS = 48, SPH_THEORY_TEXT = 96 };
-
-typedef struct sph_theory_opts {
-    size_t samples; /* pairs (theta, eps) of the bound, at least; shared over dimensions 2 to 4,608 */
-    uint64_t seed;
-    int threads;
-    void *self;
-    sph_progress_call *progress; /* share; NULL: none */
-} sph_theory_opts;
-
-SPH_API void sph_theory_defaults(sph_theory_opts *out); /* 1,000,000 samples, one thread */
-
-typedef struct sph_theory_row {
-    char check[SPH_THEORY_TEXT], measured[SPH_THEORY_TEXT], expected[SPH_THEORY_TEXT];
-    size_t inputs;      /* n; 0: several dimensions      */
-    size_t tries;       /* cases behind the number       */
-    double value;       /* what decides, see expected    */
-    double least, most; /* passed: least <= value <= most */
-    int passed;
-} sph_theory_row;
-
-typedef struct sph_theory_result {
-    size_t count, failed;
-    int stopped;                         /* progress asked: rows are missing */
-    sph_theory_row row[SPH_THEORY_ROWS]; /* (count) */
-} sph_theory_result;
-
-/* A check that fails is a row that says so, and no failure of this call. When progress asks to stop, the call
- * succeeds with the rows so far, and result->stopped is set. */
-SPH_API int sph_theory(sph_theory_result *out, const sph_theory_opts *opts);
 
 /* ---------------------------------------------------------------- regions
  * On a plane of its input a dense net of relu or leaky_relu layers is affine in each of the convex polygons
@@ -178,19 +142,17 @@ SPH_API int sph_theory(sph_theory_result *out, const sph_theory_opts *opts);
 typedef struct sph_regions sph_regions;
 
 typedef struct sph_regions_opts {
+    size_t size; /* sizeof(sph_regions_opts) */
     /* The plane x = origin + s first + t second, in the data's own units, (inputs) each. All NULL: the input
      * itself, (s, t) of a net with 2 inputs, s of a net with 1, whose regions are the strips above its
      * intervals: with a window of height 1 their areas are lengths. */
     const double *origin, *first, *second;
-    double window[4]; /* s from, s to, t from, t to                                */
+    double window[4]; /* s from, s to, t from, t to; all 0: -1, 1, -1, 1           */
     sph_task task;    /* binary, classes: where the decision changes is found too  */
-    size_t most;      /* regions: more are a failure                               */
+    size_t most;      /* regions: more are a failure; 0: a million                 */
     void *self;
     sph_progress_call *progress; /* done: regions; share: of the area; NULL: none */
 } sph_regions_opts;
-
-/* window -1, 1, -1, 1; at most a million regions */
-SPH_API void sph_regions_defaults(sph_regions_opts *out);
 
 /* The plane through three points (inputs) each: origin is a; first and second, which the caller has room for,
  * are of length 1 and at right angles in standardised units, so that s and t measure distance as the net sees
@@ -211,7 +173,6 @@ typedef struct sph_region {
     const double *map;      /* (outputs, 3) an output is map[0] s + map[1] t + map[2], in its own units   */
 } sph_region;
 
-SPH_API size_t sph_regions_count(const sph_regions *regions);
 SPH_API int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out); /* borrowed */
 
 /* A layer with an activation. Its bits of a pattern begin at a byte of their own, unit 0 the highest bit of
@@ -223,7 +184,6 @@ typedef struct sph_regions_layer {
     size_t regions; /* that this layer and those before it cut the window into */
 } sph_regions_layer;
 
-SPH_API size_t sph_regions_layers(const sph_regions *regions);
 SPH_API int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer *out);
 
 /* A piece of the line between two classes (of one logit: 0 and 1), inside a region or along its edge. */
@@ -236,6 +196,7 @@ typedef struct sph_segment {
 SPH_API size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out); /* borrowed */
 
 typedef struct sph_regions_total {
+    size_t regions, layers, segments; /* how many there are */
     sph_task task;
     int stopped;                    /* progress asked: regions are missing                      */
     double area, largest, smallest; /* areas of all regions, of one region                      */

@@ -23,31 +23,13 @@ SPH_API void sph_experiment_free(sph_experiment *experiment);
 SPH_API int sph_experiment_set(sph_experiment *experiment, const char *key, const char *value);
 SPH_API const char *sph_experiment_name(const sph_experiment *experiment); /* borrowed */
 
-/* Opens the data, makes every split and one net of every method and grid point: what can be refused before
- * the first step is refused here, with line and key. sph_experiment_run does the same first. */
-SPH_API int sph_experiment_check(sph_experiment *experiment);
-
-typedef struct sph_experiment_job {
-    const char *set; /* of the data, where there are several; else NULL  */
-    const char *method;
-    char point[128]; /* "lr 0.1", cut to fit; "" without a grid      */
-    uint64_t seed;
-    int fold;           /* -1: none                                     */
-    const char *folder; /* below the experiment's, borrowed             */
-    double seconds;     /* if no early stop; NaN: was not asked for     */
-    double peak_bytes;  /* of memory, likewise                          */
-    double disk_bytes;  /* of its folder, likewise, without what is recorded */
-} sph_experiment_job;
-
-/* The jobs that are known from the start; cv adds a refit for each method and seed. sph_experiment_plan
- * returns their number; timed: takes a few steps of each method and grid point, to tell how long they are. */
-SPH_API int sph_experiment_plan(sph_experiment *experiment, int timed, size_t *jobs);
-SPH_API int sph_experiment_job_at(const sph_experiment *experiment, size_t i, sph_experiment_job *out);
-
 typedef struct sph_experiment_opts {
+    size_t size;     /* sizeof(sph_experiment_opts)                                              */
     const char *out; /* folder                                                                   */
     int resume;      /* go on: finished jobs stay, unfinished ones continue from their checkpoint */
-    size_t workers;  /* jobs side by side, each a process of its own; 0: in this process, in turn  */
+    size_t
+        workers; /* jobs side by side, each in a process that is forked for it; 0: no fork, one job after the
+                        other in the calling thread. The results are the same */
     void *self;
     sph_progress_call *progress; /* done, all: jobs of this call, those that had finished before not counted;
                                     NULL: none */
@@ -67,8 +49,11 @@ typedef struct sph_experiment_result {
 
 /* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json; where
  * boundaries were recorded, motion.txt, .csv and .json; the figures of the file into figures/; and
- * report.html. A job that diverges or fails is a line there, and no failure of this call. A process that has
- * used OpenMP (sph_train with threads above 1) should take workers 0: children of it may not. result may be NULL. */
+ * report.html. A job that diverges or fails is a line there, and no failure of this call. result may be NULL.
+ *
+ * With workers above 0 this call forks: each job runs in a child of the calling process, which has copies of its memory and none
+ * of its other threads. Take workers 0 in a program that has threads of its own or has used OpenMP (sph_train with threads
+ * above 1): nothing is forked then, and only gnuplot, which draws the figures, is started, by posix_spawn. */
 SPH_API int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *opts,
                                sph_experiment_result *result);
 

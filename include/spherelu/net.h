@@ -17,7 +17,8 @@ extern "C" {
 
 typedef struct sph_net sph_net;
 
-/* Fine points on which other code differs; zeroes are what is usual here. */
+/* Fine points on which other code differs; zeroes are what is usual here. This struct does not grow: a new point becomes a
+ * field of the structs that hold it. */
 typedef struct sph_details {
     double norm_epsilon;         /* added to a variance before its root is taken; 0: 1e-5             */
     sph_imn_place imn_at;        /* where imn stands                                                  */
@@ -26,8 +27,9 @@ typedef struct sph_details {
     sph_fan_out fan_out;         /* what Glorot's start of a conv counts as fan out                   */
 } sph_details;
 
-/* One weight layer: s * act(norm(W x + b)). Zeroes mean: a plain linear layer. */
+/* One weight layer: s * act(norm(W x + b)). Zeroes, but for size and units, mean: a plain linear layer. */
 typedef struct sph_layer {
+    size_t size;      /* sizeof(sph_layer) */
     const char *path; /* "layers.0"; NULL: layers.K, K counting weight layers */
     size_t units;     /* m */
     sph_param param;
@@ -47,11 +49,6 @@ typedef struct sph_layer {
     int signs;
     sph_details details;
 } sph_layer;
-
-/* What kinds are like, for programs that explain them. */
-SPH_API int sph_norm_is_batch(sph_norm norm);    /* training takes statistics from the batch          */
-SPH_API int sph_norm_is_at_input(sph_norm norm); /* it stands on what a layer reads, the data apart   */
-SPH_API int sph_act_breaks(sph_act act);         /* boundaries that a unit has; 0: none               */
 
 SPH_API int sph_net_new(sph_net **out, sph_dtype dtype);
 SPH_API void sph_net_free(sph_net *net);
@@ -76,6 +73,7 @@ SPH_API int sph_net_act(sph_net *net, int from, sph_act act);
 SPH_API int sph_net_ready(sph_net *net, int output, uint64_t seed);
 
 typedef struct sph_mlp {
+    size_t size; /* sizeof(sph_mlp) */
     sph_dtype dtype;
     size_t inputs, outputs;
     const size_t *hidden; /* (depth) */
@@ -103,6 +101,7 @@ SPH_API int sph_net_mlp(sph_net **out, const sph_mlp *spec);
  * the mean of all pixels, layers.27; the size is halved where the units double, and by the first conv too in
  * images of at least 96 x 96. */
 typedef struct sph_image_net {
+    size_t size; /* sizeof(sph_image_net) */
     sph_dtype dtype;
     size_t channels, height, width, classes;
     double scale;  /* of all widths; 0: 1 */
@@ -117,14 +116,8 @@ typedef struct sph_image_net {
     int wn_output;       /* under wn the output layer is wn, too; else it is plain */
 } sph_image_net;
 
-SPH_API int sph_net_vgg6(sph_net **out, const sph_image_net *spec);
-SPH_API int sph_net_resnet18(sph_net **out, const sph_image_net *spec);
-SPH_API int sph_net_resnet50(sph_net **out, const sph_image_net *spec);
-SPH_API int sph_net_wrn28_2(sph_net **out, const sph_image_net *spec);
-SPH_API int sph_net_mobile(sph_net **out, const sph_image_net *spec);
-
-/* How f32 convolutions are computed from now on; a net starts with auto. */
-SPH_API void sph_net_set_conv(sph_net *net, sph_conv way);
+/* kind: any but SPH_NET_MLP, which sph_net_mlp makes. */
+SPH_API int sph_net_zoo(sph_net **out, sph_net_kind kind, const sph_image_net *spec);
 
 SPH_API int sph_net_copy(sph_net **out, const sph_net *net);
 

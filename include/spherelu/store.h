@@ -20,50 +20,21 @@ SPH_API int sph_net_open(sph_net **out, const char *path);
 SPH_API int sph_net_write(const sph_net *net, const sph_sink *to);
 SPH_API int sph_net_read(sph_net **out, const void *bytes, size_t length);
 
-/* Under other names: torchvision's are for its resnets, sp with bn; standardisation and class names do not go
- * along. */
-SPH_API int sph_net_save_as(const sph_net *net, const char *path, sph_names names);
-
-/* From file to file: open, convert, save. A chain of dense layers without a description is not opened but
- * streamed, so that it may be larger than memory: its hidden layers become PATH.theta, PATH.lambda, PATH.r or
- * what the target has, in the same order; a unit without weights but with a bias is refused. */
-typedef struct sph_convert_opts {
-    sph_param to;
-    int flags; /* SPH_CONVERT_... */
-    sph_names names;
-    int threads;
-} sph_convert_opts;
-
-typedef struct sph_converted {
-    sph_net *
-        net; /* what was written, caller frees; of an ensemble its first member; NULL: a chain was streamed */
-    size_t members; /* nets that were written: 1, or those of an ensemble; 0: a chain */
-    size_t layers, learned;
-    int dropped;     /* standardisation or class names had no place under the names chosen */
-    char order[256]; /* a chain's layers as they were taken to follow each other, "0, 2, 4", cut where long */
-} sph_converted;
-
-/* in: a file of weights, or a run folder, which stands for its model. result may be NULL. */
-SPH_API int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result);
-
 /* Takes the learned numbers of a file, under our names or torchvision's: every learned tensor of the net must
  * be there and no other. */
 SPH_API int sph_net_load_tensors(sph_net *net, const char *path);
 
-/* The same for a net that is to learn something else: the output layer stays as it is, whatever the file has in its
- * place; all other learned tensors, and what the file's description says of the layers, must be the net's. */
-SPH_API int sph_net_load_body(sph_net *net, const char *path);
-
 /* The net as an ONNX graph, f32: X (N, features) or (N, channels, height, width) in the units of its data, N open, and
- * scores (N, outputs), as sph_net_forward gives them. sph_run_export has predictions instead. */
+ * scores (N, outputs), as sph_net_forward gives them. sph_nets_export has predictions instead. */
 enum {
     SPH_EXPORT_RAW = 1,    /* scores, no predictions                            */
     SPH_EXPORT_KEEP_BN = 2 /* bn stays a node of its own, else it is folded in  */
 };
 
 typedef struct sph_export_opts {
-    int opset; /* 12 to 22; 0: 13 */
-    int flags; /* SPH_EXPORT_...  */
+    size_t size; /* sizeof(sph_export_opts) */
+    int opset;   /* 12 to 22; 0: 13 */
+    int flags;   /* SPH_EXPORT_...  */
 } sph_export_opts;
 
 /* opts may be NULL: all 0. */
@@ -84,13 +55,9 @@ typedef struct sph_imported {
 
 SPH_API int sph_net_import(sph_net **out, const char *path, sph_imported *result);
 
-/* From ONNX to a model file. A graph that gives the mean of several nets, as sph_run_export makes it of an ensemble, becomes a file
+/* From ONNX to a model file. A graph that gives the mean of several nets, as sph_nets_export makes it of an ensemble, becomes a file
  * with all of them; sph_net_import refuses it. result may be NULL. */
 SPH_API int sph_import(const char *in, const char *out, sph_imported *result);
-
-/* Removes the temporary files of calls that are under way. For the signal handler of a program that is about to end: it
- * only calls unlink. Such calls then fail. */
-SPH_API void sph_remove_unfinished(void);
 
 #ifdef __cplusplus
 }

@@ -36,8 +36,6 @@ SPH_API int sph_data_synthetic(sph_data **out, const char *name, size_t rows, do
 SPH_API void sph_data_free(sph_data *data);
 
 SPH_API size_t sph_data_rows(const sph_data *data);
-SPH_API size_t sph_data_left_out(const sph_data *data); /* rows of the source dropped for missing cells */
-SPH_API size_t sph_data_filled(const sph_data *data);   /* missing feature cells of the rows that were not */
 SPH_API size_t sph_data_features(const sph_data *data); /* after text columns became indicators */
 SPH_API size_t sph_data_targets(const sph_data *data);  /* columns of y; class tasks: 1 */
 SPH_API size_t sph_data_outputs(const sph_data *data);  /* outputs a net needs: targets, 1 or classes */
@@ -47,9 +45,6 @@ SPH_API const double *sph_data_y(const sph_data *data); /* (rows, targets); clas
 
 /* The name of a feature into name, cut to size; a text column gives one feature a level, "column=level". */
 SPH_API int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size);
-
-/* The order of the features against that of the source's columns. */
-SPH_API sph_column_order sph_data_order(const sph_data *data);
 
 /* The label of a class, borrowed; NULL past the last. */
 SPH_API const char *sph_data_class(const sph_data *data, size_t number);
@@ -69,14 +64,16 @@ SPH_API void sph_split_free(sph_split *split);
 /* ---------------------------------------------------------------- training */
 
 typedef struct sph_train_opts {
+    size_t size; /* set by sph_train_defaults */
     sph_loss loss;
     double label_smoothing;
     double huber_delta; /* huber: where its straight part begins, in units of the standardised target */
     sph_optimizer optimizer;
     sph_adam_form adam_form; /* of adam and adamw */
     double lr;
-    double group_lr[SPH_GROUP_COUNT];    /* factors on lr                                   */
-    double group_decay[SPH_GROUP_COUNT]; /* factors on weight_decay                         */
+    double lr_theta, lr_lambda, lr_r; /* factors on lr for these groups (SPH_GROUPS); 1 each by default */
+    uint32_t
+        decay_groups; /* bits 1 << sph_group: weight_decay applies to these; weight, g and r by default */
     double momentum, beta1, beta2, epsilon, weight_decay;
     int nesterov;
     double natural; /* gmp: the angles' gradient is divided by their metric plus this; 0: off */
@@ -105,7 +102,8 @@ typedef struct sph_train_opts {
 } sph_train_opts;
 
 /* With Adam; or another optimizer, with the rate, momentum, betas and epsilon that are its own. */
-SPH_API void sph_train_defaults(sph_train_opts *out, sph_task task);
+#define sph_train_defaults(out, task) sph_train_defaults_sized(out, sizeof *(out), task)
+SPH_API void sph_train_defaults_sized(sph_train_opts *out, size_t size, sph_task task);
 SPH_API void sph_train_optimizer(sph_train_opts *opts, sph_optimizer optimizer);
 
 /* A weight layer as the next step will use it, in the net's dtype (float or double). */
@@ -156,24 +154,6 @@ typedef struct sph_scores {
     const char *name[SPH_METRICS_MAX]; /* "loss", "rmse", "accuracy", ... */
     double value[SPH_METRICS_MAX];     /* NaN: undefined for these rows   */
 } sph_scores;
-
-enum {
-    SPH_IN_REGRESSION = 1 << SPH_TASK_REGRESSION,
-    SPH_IN_BINARY = 1 << SPH_TASK_BINARY,
-    SPH_IN_CLASSES = 1 << SPH_TASK_CLASSES
-};
-
-typedef struct sph_metric_facts {
-    unsigned tasks; /* SPH_IN_...: where it is computed */
-    int larger_is_better;
-    int every_epoch;       /* of the validation part; others when they are monitored, and at the end */
-    size_t least_outputs;  /* of a net that has it                                                  */
-    const char *undefined; /* "with fewer than 2 rows": where it is NaN; NULL: nowhere              */
-    const char *beside;    /* the metric that tables show next to it, by its word; NULL: none       */
-} sph_metric_facts;
-
-SPH_API const sph_metric_facts *sph_metric_about(sph_metric metric);
-SPH_API sph_metric sph_metric_of(sph_task task); /* what stands for the task if no other is asked for */
 
 typedef struct sph_result {
     sph_scores train, val, test; /* rows 0 where a part is empty */
@@ -235,6 +215,10 @@ SPH_API int sph_trainer_run(sph_trainer *trainer, const sph_observer *observers,
 SPH_API int sph_trainer_save_state(sph_trainer *trainer, void **bytes, size_t *size);
 SPH_API int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size);
 SPH_API void sph_bytes_free(void *bytes);
+
+/* Only what the optimizer remembers, and its count of steps, out of such bytes: the trainer's net may have learned from other
+ * data before. The net keeps its weights. */
+SPH_API int sph_trainer_load_optimizer(sph_trainer *trainer, const void *bytes, size_t size);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _abi
 from ._arrays import TASKS, Array, Data, doubles, matrix
 from ._errors import ArgumentError
-from ._lib import Stop, check, interruptible, lib, text
+from ._lib import Stop, check, interruptible, lib, sized, text
 from ._net import Net, word
 
 EVERY_LAYER = ctypes.c_size_t(-1).value
@@ -171,7 +171,7 @@ class Tracker:
         motion, row = _abi.sph_motion(), []
         for k in self._which:
             lib().sph_tracker_layer(self._tracker, k, ctypes.byref(motion))
-            row.append((motion.move[_abi.SPH_MOTION_MAX], motion.turn[_abi.SPH_MOTION_MAX]))
+            row.append((motion.move.max, motion.turn.max))
         self._rows.append(row)
         return code
 
@@ -260,10 +260,8 @@ def regions(
     stop = Stop()
 
     def work() -> Regions:
-        opts = _abi.sph_regions_opts()
-        lib().sph_regions_defaults(ctypes.byref(opts))
-        opts.progress = stop.progress()
-        opts.task = getattr(_abi, TASKS[task])
+        opts = sized(_abi.sph_regions_opts, progress=stop.progress(), task=getattr(_abi, TASKS[task]))
+        opts.window[:] = (-1, 1, -1, 1)
         if most is not None:
             opts.most = most
         kept = [np.empty(net.inputs) for _ in range(3)]
@@ -287,9 +285,10 @@ def regions(
 
 
 def _regions(handle: Any, window: Any, outputs: int) -> Regions:
-    count = lib().sph_regions_count(handle)
-    layers = []
-    for k in range(lib().sph_regions_layers(handle)):
+    total = _abi.sph_regions_total()
+    lib().sph_regions_sum(handle, ctypes.byref(total))
+    count, layers = total.regions, []
+    for k in range(total.layers):
         layer = _abi.sph_regions_layer()
         check(lib().sph_regions_layer_at(handle, k, ctypes.byref(layer)))
         layers.append((text(layer.path), layer.units, layer.byte))
@@ -308,8 +307,6 @@ def _regions(handle: Any, window: Any, outputs: int) -> Regions:
     rows: Any = ctypes.POINTER(_abi.sph_segment)()
     found = lib().sph_regions_segments(handle, ctypes.byref(rows))
     segments = np.array([[*rows[i].__getattribute__("from"), *rows[i].to] for i in range(found)]).reshape(found, 4)
-    total = _abi.sph_regions_total()
-    lib().sph_regions_sum(handle, ctypes.byref(total))
     return Regions(
         vertices,
         area,
@@ -347,7 +344,7 @@ def perturb(eps: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1), *, inputs: int = 2,
     ['SP', 'WN', 'BN', 'LN', 'GmP']
     """
     opts = _abi.sph_perturb_opts()
-    lib().sph_perturb_defaults(ctypes.byref(opts))
+    lib().sph_perturb_defaults_sized(ctypes.byref(opts), ctypes.sizeof(opts))
     added = np.ascontiguousarray(eps, dtype=np.float64).ravel()
     inputs = operator.index(inputs)
     opts.inputs, opts.eps, opts.count, opts.seed = inputs, doubles(added), len(added), operator.index(seed)
@@ -359,7 +356,7 @@ def perturb(eps: Sequence[float] = (1e-4, 1e-3, 1e-2, 1e-1), *, inputs: int = 2,
     check(lib().sph_perturb(ctypes.byref(result), ctypes.byref(opts)))
     try:
         out = []
-        for method in result.method:
+        for method in result.method[: result.methods]:
             planes = [method.after[i] for i in range(result.count)]
             vectors = [[np.ctypeslib.as_array(v, (inputs,)).copy() for v in (p.w, p.phi)] for p in planes]
             out.append(

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _abi
 from ._errors import ArgumentError
-from ._lib import Stop, c_text, check, interruptible, lib, text
+from ._lib import Stop, c_text, check, interruptible, lib, sized, text
 from ._model import Path
 from ._options import plain
 
@@ -77,10 +77,9 @@ def run(path: Path, out: Path | None = None, *, resume: bool = False, set: Mappi
             folder = os.fspath(out) if out is not None else os.path.join(tempfile.mkdtemp(prefix="spherelu-"), name)
             sink = _abi.sph_sink()
             sink.write = type(sink.write)(write)
-            opts = _abi.sph_experiment_opts()
-            opts.out, opts.resume, opts.workers = c_text(folder, "out"), int(resume), 0
-            opts.progress = stop.progress()
-            opts.table = ctypes.pointer(sink)
+            opts = sized(
+                _abi.sph_experiment_opts, out=c_text(folder, "out"), resume=int(resume), progress=stop.progress(), table=ctypes.pointer(sink)
+            )
             check(lib().sph_experiment_run(experiment, ctypes.byref(opts), ctypes.byref(result)))
             return name, folder
         finally:

@@ -71,6 +71,11 @@ def lib() -> Any:
     return _library
 
 
+def sized(struct: Any, **fields: Any) -> Any:
+    """A struct of options, which begins with its size."""
+    return struct(size=ctypes.sizeof(struct), **fields)
+
+
 def c_text(value: Any, key: str) -> bytes:
     """A text or path on its way in. C would read no further than a zero byte, so that one is refused."""
     written = os.fsencode(value)

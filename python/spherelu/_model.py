@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _abi
 from ._arrays import Array, dense, doubles
 from ._errors import ArgumentError
-from ._lib import c_text, check, lib
+from ._lib import c_text, check, lib, sized
 from ._tables import Columns, is_table
 
 if TYPE_CHECKING:
@@ -190,8 +190,7 @@ class Predictor:
         numbers that the network takes, text and dates encoded. scores: the outputs of one network as they are."""
         from ._net import all_held, number_of
 
-        opts = _abi.sph_export_opts()
-        opts.opset = 0 if opset is None else int(opset)
+        opts = sized(_abi.sph_export_opts, opset=0 if opset is None else int(opset))
         plain = scores or not self._about().get("columns")
         if plain and len(self.nets) > 1:
             raise ArgumentError(f"scores: an ensemble of {len(self.nets)} networks has predictions only; export one of `nets`", key="scores")

@@ -19,7 +19,7 @@ from . import _abi
 from ._arrays import TASKS, Array, Data, dense, doubles, matrix, row_weights
 from ._boundary import Tracker
 from ._errors import ArgumentError
-from ._lib import Stop, check, in_python, interruptible, lib, processors, text
+from ._lib import Stop, check, in_python, interruptible, lib, processors, sized, text
 from ._model import Path, note_of
 from ._net import Net, all_held, as_one, load
 from ._options import Job
@@ -73,7 +73,7 @@ class Run:
     classes: npt.NDArray[Any] | None = None
     folder: str | None = None
     nets: tuple[Net, ...] = ()
-    moments: tuple[int, Array] | None = None
+    state: bytes | None = None
     notes: tuple[str, ...] = ()
 
     def predict(self, x: Any, return_std: bool = False) -> Any:
@@ -210,11 +210,11 @@ def train_arrays(
     class_weights: Array | None = None,
     columns: Columns | None = None,
     labels: npt.NDArray[Any] | None = None,
-    moments: tuple[int, Array] | None = None,
-    keep_moments: bool = False,
+    state: bytes | None = None,
+    keep_state: bool = False,
 ) -> Run:
     """A training of (rows, features) and (rows, targets), both f64 and C-contiguous, weights (rows) and class_weights
-    (classes) likewise. start: the nets it begins with, moments: what their optimizer remembers, a count of steps and numbers.
+    (classes) likewise. start: the nets it begins with, state: what their optimizers remember.
     columns, labels: what the nets keep of the table and the classes."""
     stop = Stop()
     watch = Watch(callbacks, stop)
@@ -225,7 +225,7 @@ def train_arrays(
     def work() -> tuple[Run, bool]:
         with Data(x, y, task, weights, classes, class_weights) as data:
             given, replaced = _one_net(options, data) if watch.trackers else (options, False)
-            return _train_in_memory(given, most, data, watch, start, moments, keep_moments), replaced
+            return _train_in_memory(given, most, data, watch, start, state, keep_state), replaced
 
     run, replaced = interruptible(work, stop)
     if replaced:
@@ -258,10 +258,10 @@ def _train_in_memory(
     data: Data,
     watch: Watch,
     start: Sequence[Net],
-    moments: tuple[int, Array] | None,
-    keep_moments: bool,
+    state: bytes | None,
+    keep_state: bool,
 ) -> Run:
-    result, left = _abi.sph_result(), _abi.sph_moments()
+    result, left, size = _abi.sph_result(), ctypes.c_void_p(), ctypes.c_size_t()
     with Job(options, most) as job:
         job.settle(data.handle)
         list_of, count = watch.observers()
@@ -270,21 +270,19 @@ def _train_in_memory(
             raise ArgumentError(f"start: {len(start)} nets, expected {members}", key="start")
         out = (ctypes.c_void_p * members)()
         with all_held(start) as handles:
-            begin = _abi.sph_start((ctypes.c_void_p * len(handles))(*handles))
-            if moments is not None:
-                step, values = moments
-                begin.moments = ctypes.pointer(_abi.sph_moments(step, len(values), doubles(values)))
+            begin = sized(_abi.sph_start, nets=(ctypes.c_void_p * len(handles))(*handles))
+            if state is not None:
+                begin.state, begin.state_size = ctypes.cast(state, ctypes.c_void_p), len(state)
             given = ctypes.byref(begin) if handles else None
-            wanted = ctypes.byref(left) if keep_moments else None
-            code = lib().sph_job_train(out, wanted, job.handle, data.handle, given, list_of, count, ctypes.byref(result))
+            wanted = (ctypes.byref(left), ctypes.byref(size)) if keep_state else (None, None)
+            code = lib().sph_job_train(out, job.handle, data.handle, given, list_of, count, ctypes.byref(result), *wanted)
         nets = [Net(ctypes.c_void_p(handle)) for handle in out if handle]
-        steps = int(left.step)
-        kept = np.ctypeslib.as_array(left.value, (left.count,)).copy() if left.count else np.empty(0)
-        lib().sph_moments_free(ctypes.byref(left))
+        kept = ctypes.string_at(left, size.value) if left else None
+        lib().sph_bytes_free(left)
         check(code)
         watch.check()
         run = _finished(nets, result, watch, job.settled())
-        run.moments = (steps, kept) if keep_moments else None
+        run.state = kept
         return run
 
 

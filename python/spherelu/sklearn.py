@@ -173,8 +173,8 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
             weights=weights,
             classes=len(self.classes_) if task == "classes" else 0,
             class_weights=class_weights,
-            moments=getattr(self, "_moments", None) if piece and start else None,
-            keep_moments=piece,
+            state=getattr(self, "_state", None) if piece and start else None,
+            keep_state=piece,
             columns=self._columns or self._named_columns(),
             labels=getattr(self, "classes_", None),
         )
@@ -185,7 +185,7 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
             if start:
                 epochs += self.n_iter_
                 run.history = {name: np.concatenate([self.history_.get(name, []), values]) for name, values in run.history.items()}
-        self._moments = run.moments
+        self._state = run.state
         self.net_, self.nets_ = run.nets[0], run.nets
         self.history_ = run.history
         self.options_ = run.options

@@ -8,29 +8,24 @@ its own: a crash ends the process, and the last line that it printed is the call
 
 import ctypes
 import re
-import struct
 import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
 
 from spherelu import _abi
-from spherelu._lib import lib
+from spherelu._lib import lib, sized
 
 # Arguments that may be NULL, by their comments in the headers.
 OPTIONAL = set(
     """
-    sph_boundaries_new.data sph_boundaries_new.rows sph_compare.page sph_convert.result sph_data_get.mirror sph_data_get.progress sph_data_get.self
-    sph_data_open.opts sph_data_pack.opts sph_data_pack.progress sph_data_pack.self sph_directions.kept sph_directions_grad.kept sph_experiment_run.result
-    sph_figures.opts sph_figures.progress sph_figures.self sph_import.result sph_job_run.result sph_job_set.value sph_job_train.moments sph_job_train.result
-    sph_job_train.start sph_net_export.opts sph_net_import.result sph_net_set_note.text sph_net_weight.b sph_net_weight.s sph_net_weight.w
-    sph_nets_export.opts sph_nets_predict.spread sph_run_boundaries.source sph_run_confusion.source sph_run_eval.source sph_run_eval_targets.source
-    sph_run_export.opts sph_run_predict.source sph_run_predict_file.source sph_run_set.value sph_tracker_frame.normal sph_tracker_frame.phi sph_train.result
-    sph_trainer_run.result
+    sph_boundaries_new.data sph_boundaries_new.rows sph_data_open.opts sph_directions.kept sph_directions_grad.kept sph_experiment_run.result
+    sph_import.result sph_job_run.result sph_job_set.value sph_job_train.result sph_job_train.start sph_job_train.state sph_net_export.opts
+    sph_net_import.result sph_net_set_note.text sph_net_weight.b sph_net_weight.s sph_net_weight.w sph_nets_export.opts sph_nets_predict.spread
+    sph_run_eval.source sph_run_predict.source sph_train.result sph_trainer_run.result
     """.split()
 )
-ANSWERS = ("sph_word_find", "sph_net_dtype", "sph_data_task", "sph_data_order")  # an int that is no code
+ANSWERS = ("sph_word_find", "sph_net_dtype", "sph_data_task")  # an int that is no code
 EARG = -1
 
 
@@ -61,11 +56,13 @@ def made(name, *arguments):
 
 
 def filled(struct, *more):
-    """A struct with its defaults, if there is a function for them."""
+    """A struct with its size, if it begins with one, and its defaults, if there is a function for them."""
     thing = keep(struct())
-    defaults = getattr(lib(), re.sub("_opts$", "_defaults", struct.__name__), None) if struct.__name__.endswith("_opts") else None
+    if struct._fields_[0][0] == "size":
+        thing.size = ctypes.sizeof(struct)
+    defaults = getattr(lib(), re.sub("_opts$", "_defaults_sized", struct.__name__), None) if struct.__name__.endswith("_opts") else None
     if defaults:
-        defaults(ctypes.byref(thing), *more)
+        defaults(ctypes.byref(thing), ctypes.sizeof(struct), *more)
     return thing
 
 
@@ -82,7 +79,7 @@ def data():
 
 def net():
     sizes = keep((ctypes.c_size_t * 1)(3))
-    return made("sph_net_mlp", ctypes.byref(keep(_abi.sph_mlp(dtype=1, inputs=2, outputs=1, hidden=sizes, depth=1))))
+    return made("sph_net_mlp", ctypes.byref(keep(sized(_abi.sph_mlp, dtype=1, inputs=2, outputs=1, hidden=sizes, depth=1))))
 
 
 def split():
@@ -92,8 +89,7 @@ def split():
 
 
 def trainer():
-    opts = keep(_abi.sph_train_opts())
-    lib().sph_train_defaults(ctypes.byref(opts), 1)
+    opts = filled(_abi.sph_train_opts, 1)
     opts.epochs = opts.threads = 1
     return made("sph_trainer_new", net(), data(), split(), ctypes.byref(opts))
 
@@ -105,12 +101,6 @@ def regions():
 def sink():
     write = type(_abi.sph_sink().write)
     return keep(_abi.sph_sink(write=write(lambda *_: 0)))
-
-
-def data_set():
-    out = ctypes.POINTER(_abi.sph_data_set)()
-    count = lib().sph_data_sets(ctypes.byref(out))
-    return ctypes.pointer(next(out[i] for i in range(count) if out[i].name == b"crescents"))  # nothing to download
 
 
 HANDLES = {
@@ -125,10 +115,9 @@ HANDLES = {
     "sph_split *": split,
     "sph_trainer *": trainer,
     "sph_sink *": lambda: ctypes.byref(sink()),
-    "sph_data_set *": data_set,
     "sph_net **": lambda: keep((ctypes.c_void_p * 1)(net().value)),
     "sph_train_opts *": lambda: ctypes.byref(filled(_abi.sph_train_opts, 1)),
-    "sph_mlp *": lambda: ctypes.byref(keep(_abi.sph_mlp(inputs=2, outputs=1))),
+    "sph_mlp *": lambda: ctypes.byref(keep(sized(_abi.sph_mlp, inputs=2, outputs=1))),
     "sph_progress_call *": lambda: keep(_abi.sph_progress_call(lambda *_: 0)),
     "void *": lambda: keep((ctypes.c_double * 64)()),
     "double *": lambda: keep((ctypes.c_double * 64)()),
@@ -138,24 +127,19 @@ HANDLES = {
     "char **": lambda: keep((ctypes.c_char_p * 1)(b"run")),
 }
 TEXTS = {
-    "dir": b"run", "in": b"run/model.safetensors", "key": b"train.epochs", "value": b"2", "mirror": b"http://127.0.0.1:1", "note": b"{}", "out": b"out",
-    "page": b"page.html", "path": b"out", "source": b"table.csv", "text": b"relu", "name": b"epochs",
+    "dir": b"run", "in": b"run/model.safetensors", "key": b"train.epochs", "value": b"2", "note": b"{}", "out": b"out",
+    "path": b"out", "source": b"table.csv", "text": b"relu", "name": b"epochs",
 }  # fmt: skip
 NUMBERS = {"rows": 2, "features": 2, "targets": 1, "m": 2, "n": 3, "count": 1, "size": 64, "length": 8, "threads": 1, "kernel": 1, "stride": 1, "noise": 0.1,
            "test": 0.2, "val": 0.2, "classes": 2, "channels": 1, "height": 8, "width": 8, "seed": 1, "bytes": 1 << 30}  # fmt: skip
 SPECIAL = {  # arguments whose name and type do not tell what they need
-    ("sph_compare", "count"): 2,
-    ("sph_compare", "dirs"): (ctypes.c_char_p * 2)(b"run", b"classes"),
-    ("sph_data_pack", "out"): lambda: b"packed%d" % len(KEPT),
-    ("sph_data_pack", "source"): b"pictures",
     ("sph_data_synthetic", "name"): b"crescents",
     ("sph_experiment_open", "path"): b"small.yaml",
-    ("sph_experiment_run", "opts"): _abi.sph_experiment_opts(out=b"experiment"),
+    ("sph_experiment_run", "opts"): sized(_abi.sph_experiment_opts, out=b"experiment"),
     ("sph_import", "in"): b"net.onnx",
     ("sph_job_set", "name"): b"nesterov",
     ("sph_job_train", "job"): lambda: job(ensemble="1"),
     ("sph_job_train", "start"): None,
-    ("sph_nearest", "words"): (ctypes.c_char_p * 1)(b"relu"),
     ("sph_net_get", "count"): 6,
     ("sph_net_get", "name"): b"layers.0.weight",
     ("sph_net_import", "path"): b"net.onnx",
@@ -164,10 +148,6 @@ SPECIAL = {  # arguments whose name and type do not tell what they need
     ("sph_net_set", "name"): b"layers.0.weight",
     ("sph_nets_export", "nets"): lambda: keep((ctypes.c_void_p * 1)(made("sph_net_open", b"run/model.safetensors").value)),
     ("sph_nets_open", "path"): b"run/model.safetensors",
-    ("sph_run_confusion", "run"): lambda: made("sph_run_open", b"classes"),
-    ("sph_run_confusion", "source"): None,
-    ("sph_run_set", "name"): b"strict",
-    ("sph_show", "path"): b"run",
 }
 
 
@@ -186,21 +166,11 @@ def valid(function, i, kind, name):
     return NUMBERS.get(name, 0)
 
 
-def picture(path):
-    """A PNG of one grey pixel."""
-    Path(path).parent.mkdir(parents=True)
-    chunks = [(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)), (b"IDAT", zlib.compress(b"\0\x80")), (b"IEND", b"")]
-    packed = [struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in chunks]
-    Path(path).write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(packed))
-
-
 def main():
     x = np.random.default_rng(0).normal(size=(40, 2))
     np.savetxt("table.csv", np.c_[x, x[:, 0]], delimiter=",", header="a,b,y", comments="")
     Path("small.yaml").write_text("name: small\ndata: {name: table.csv}\ntrain: {epochs: 1}\nnet: {hidden: [3]}\nmethods: [{name: SP, param: sp}]\n")
-    picture("pictures/a/1.png"), picture("pictures/b/1.png")
-    for folder, name in {"run": "table.csv", "classes": "crescents"}.items():
-        assert lib().sph_job_run(job(data=name, out=folder), 0, None, 0, None) == 0, lib().sph_error()
+    assert lib().sph_job_run(job(data="table.csv", out="run"), 0, None, 0, None) == 0, lib().sph_error()
     assert lib().sph_net_export(net(), b"net.onnx", None) == 0, lib().sph_error()
     wrong, calls = [], 0
     found = list(functions(sys.argv[1]))
@@ -222,8 +192,8 @@ def main():
             if refused == (f"{function}.{name}" in OPTIONAL) or code < 0 and not refused:
                 wrong.append(f"{function}.{name}: {code} {lib().sph_error().decode() if code < 0 else ''}")
     # a NULL inside of a struct
-    start = ctypes.byref(_abi.sph_start())
-    if lib().sph_job_train(HANDLES["sph_net **"](), None, job(ensemble="1"), data(), start, None, 0, None) != EARG:
+    start = ctypes.byref(filled(_abi.sph_start))
+    if lib().sph_job_train(HANDLES["sph_net **"](), job(ensemble="1"), data(), start, None, 0, None, None, None) != EARG:
         wrong.append("sph_start.nets")
     print(f"{len(found)} functions, {calls} calls")
     print("\n".join(["wrong:", *wrong] if wrong else ["all"]))

@@ -464,7 +464,7 @@ def nothing(kind):
     if kind is None or kind in (ctypes.c_void_p, ctypes.c_char_p) or hasattr(kind, "contents") or issubclass(kind, ctypes._CFuncPtr):
         return None
     return 0
-ENUMS = ("sph_net_dtype", "sph_data_task", "sph_data_order")
+ENUMS = ("sph_net_dtype", "sph_data_task")
 for name, (result, arguments) in _abi.FUNCTIONS.items():
     print(name, flush=True)
     code = getattr(lib(), name)(*[kind() if issubclass(kind, ctypes._CFuncPtr) else nothing(kind) for kind in arguments])

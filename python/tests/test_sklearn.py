@@ -217,6 +217,19 @@ def test_rows_come_piece_by_piece(table):
     assert model.fit(x, y).n_iter_ > 1
 
 
+@pytest.mark.parametrize("ensemble", [1, 3])
+def test_the_optimizer_goes_on_from_piece_to_piece(table, ensemble):
+    """Two pieces of all rows in one batch are a training of two epochs; without the optimizer's memory they are not."""
+    x, y = table
+    same = dict(hidden=8, lr=0.02, batch="full", dtype="f64", ensemble=ensemble)
+    pieces = spherelu.Regressor(**same).partial_fit(x, y)
+    forgetful = pickle.loads(pickle.dumps(pieces))
+    forgetful._state = None
+    whole = spherelu.Regressor(**same, epochs=2, val=0, patience=0, schedule="none").fit(x, y)
+    assert np.allclose(pieces.partial_fit(x, y).predict(x), whole.predict(x), atol=1e-9)
+    assert not np.allclose(forgetful.partial_fit(x, y).predict(x), whole.predict(x), atol=1e-4)
+
+
 def test_pieces_need_not_hold_all_classes():
     x, y = load_iris(return_X_y=True)
     model = spherelu.Classifier(hidden=30, lr=0.02)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
+#include "base/tool.h"
 
 #include <stdarg.h>
 #include <stdio.h>

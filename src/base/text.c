@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/tool.h"
 #include "spherelu/base.h"
 
 enum { NUMBER_MAX = 128 };

@@ -8,6 +8,7 @@
 #include <cpuid.h>
 #endif
 
+#include "base/tool.h"
 #include "spherelu/core.h"
 
 #ifndef SPH_VERSION

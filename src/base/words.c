@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/tool.h"
 
 #define LIST_ROWS(id, list) static const sph_word_row rows_##id[] = WORDS_OF(list);
 SPH_WORD_KINDS(LIST_ROWS)

@@ -81,7 +81,7 @@ static int widen(struct taking *taking)
         const struct net_node *node = &net->nodes[i];
         int in[2] = {node->in[0] < 0 ? -1 : at[node->in[0]], node->in[1] < 0 ? -1 : at[node->in[1]]};
         struct site *site = find_site(taking, node);
-        sph_layer spec = {0};
+        sph_layer spec = {.size = sizeof(sph_layer)};
         if (node->kind == NODE_DENSE || node->kind == NODE_CONV) {
             spec = net->layers[node->layer].spec;
             spec.path = net->layers[node->layer].path;

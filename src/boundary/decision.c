@@ -205,7 +205,7 @@ static size_t beyond(const struct decision *decision, size_t k, const double *fr
 static int add_segment(const struct decision *decision, sph_regions *regions, const double *from,
                        const double *to, size_t low, size_t high)
 {
-    if (!mem_reserve((void **)&regions->segment, &regions->segment_capacity, regions->segments + 1,
+    if (!mem_reserve((void **)&regions->segment, &regions->room.segments, regions->segments + 1,
                      sizeof *regions->segment))
         return SPH_EMEMORY;
     sph_segment *segment = &regions->segment[regions->segments++];

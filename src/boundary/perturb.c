@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/sized.h"
 #include "boundary/hyperplane.h"
 #include "boundary/turns.h"
 #include "layer/norm.h"
@@ -116,18 +117,18 @@ int perturb_boundary(enum perturb_method method, const struct perturb_unit *unit
 
 /* ---------------------------------------------------------------- the experiment */
 
-void sph_perturb_defaults(sph_perturb_opts *out)
+static const double usual_eps[] = {1e-4, 1e-3, 1e-2, 1e-1};
+static const sph_perturb_opts usual = {.inputs = 2,
+                                       .length = 1e-3,
+                                       .distance = 1,
+                                       .eps = usual_eps,
+                                       .count = sizeof usual_eps / sizeof *usual_eps,
+                                       .rows = 256,
+                                       .units = 8};
+
+void sph_perturb_defaults_sized(sph_perturb_opts *out, size_t size)
 {
-    if (!out)
-        return;
-    static const double eps[] = {1e-4, 1e-3, 1e-2, 1e-1};
-    *out = (sph_perturb_opts){.inputs = 2,
-                              .length = 1e-3,
-                              .distance = 1,
-                              .eps = eps,
-                              .count = sizeof eps / sizeof *eps,
-                              .rows = 256,
-                              .units = 8};
+    sized_give(out, size, &usual, sizeof usual);
 }
 
 static int check_number(const char *key, const char *what, size_t value, size_t least, size_t most)
@@ -177,7 +178,12 @@ static int check_opts(const sph_perturb_opts *opts)
     return err;
 }
 
-/* Everything a result points to lies in one memory, and so does what it takes to make it. */
+/* Everything a result points to lies in one memory, and so does what it takes to make it: this, planes, numbers. */
+struct lists {
+    sph_perturb_method method[SPH_PERTURB_METHODS];
+    sph_perturb_tensor tensor[SPH_PERTURB_METHODS][SPH_PERTURB_TENSORS];
+};
+
 struct work {
     const sph_perturb_opts *opts;
     double *next;                         /* free numbers of the memory                   */
@@ -298,22 +304,22 @@ static int make_plane(struct work *work, enum perturb_method method,
     return 0;
 }
 
-static int run_method(struct work *work, enum perturb_method id, sph_perturb_plane *after,
-                      sph_perturb_method *out)
+static int run_method(struct work *work, enum perturb_method id, sph_perturb_tensor *tensor,
+                      sph_perturb_plane *after, sph_perturb_method *out)
 {
     const sph_perturb_opts *opts = work->opts;
     const struct method *method = &methods[id];
     int err;
-    *out = (sph_perturb_method){.name = method->name, .unit = method->unit, .after = after};
+    *out = (sph_perturb_method){.name = method->name, .unit = method->unit, .tensor = tensor, .after = after};
     for (size_t t = 0; t < SPH_PERTURB_TENSORS; t++) {
         size_t count = tensor_count(id, t, opts->inputs, opts->units);
         if (!count)
             break;
         work->base[t] = take(work, count);
-        out->tensor[out->tensors++] = (sph_perturb_tensor){.name = method->tensor[t].name,
-                                                           .value = work->base[t],
-                                                           .count = count,
-                                                           .perturbed = method->tensor[t].perturbed};
+        tensor[out->tensors++] = (sph_perturb_tensor){.name = method->tensor[t].name,
+                                                      .value = work->base[t],
+                                                      .count = count,
+                                                      .perturbed = method->tensor[t].perturbed};
     }
     if ((err = set_base(work, id)) < 0 || (err = make_plane(work, id, work->base, 0, NULL, &out->base)) < 0)
         return err;
@@ -330,10 +336,12 @@ static int run_method(struct work *work, enum perturb_method id, sph_perturb_pla
 int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts)
 {
     NEED(out, opts);
-    int err = check_opts(opts);
+    sph_perturb_opts own = usual;
+    int err = SIZED_TAKE(&own, opts, sph_perturb_opts);
     *out = (sph_perturb_result){0};
-    if (err < 0)
+    if (err < 0 || (err = check_opts(&own)) < 0)
         return err;
+    opts = &own;
     size_t n = opts->inputs, planes = SPH_PERTURB_METHODS * opts->count;
     size_t changed[SPH_PERTURB_TENSORS] = {n, 1, 1, (opts->units - 1) * n};
     size_t numbers = n + 2 * n * (SPH_PERTURB_METHODS + planes);
@@ -342,12 +350,15 @@ int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts)
         for (int id = 0; id < SPH_PERTURB_METHODS; id++)
             numbers += tensor_count((enum perturb_method)id, t, n, opts->units);
     }
-    size_t head = planes * sizeof(sph_perturb_plane) / sizeof(double);
-    double *memory = mem_get(head + numbers, sizeof *memory);
-    if (!memory)
+    struct lists *lists =
+        mem_get(sizeof *lists + planes * sizeof(sph_perturb_plane) + numbers * sizeof(double), 1);
+    if (!lists)
         return SPH_EMEMORY;
-    struct work work = {.opts = opts, .next = memory + head};
-    out->memory = memory;
+    sph_perturb_plane *after = (sph_perturb_plane *)(lists + 1);
+    struct work work = {.opts = opts, .next = (double *)(after + planes)};
+    out->memory = lists;
+    out->method = lists->method;
+    out->methods = SPH_PERTURB_METHODS;
     out->inputs = n;
     out->count = opts->count;
     work.w = take(&work, n);
@@ -355,8 +366,8 @@ int sph_perturb(sph_perturb_result *out, const sph_perturb_opts *opts)
         work.changed[t] = take(&work, changed[t]);
     draw_base(&work);
     for (size_t id = 0; id < SPH_PERTURB_METHODS && !err; id++)
-        err = run_method(&work, (enum perturb_method)id,
-                         (sph_perturb_plane *)(void *)memory + id * opts->count, &out->method[id]);
+        err = run_method(&work, (enum perturb_method)id, lists->tensor[id], after + id * opts->count,
+                         &lists->method[id]);
     if (err < 0)
         sph_perturb_free(out);
     return err;

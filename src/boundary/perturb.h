@@ -14,7 +14,7 @@
 #ifndef SPH_BOUNDARY_PERTURB_H
 #define SPH_BOUNDARY_PERTURB_H
 
-#include "spherelu/core.h"
+#include "boundary/tool.h"
 
 #define PERTURB_METHODS(X) X(SP) X(WN) X(BN) X(LN) X(GMP)
 #define PERTURB_ENUM(id)   PERTURB_##id,

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "boundary/polygon.h"
 
 enum { REGIONS_MOST = 1000000, PROGRESS_EVERY = 64, STOPPED = 1 };
@@ -18,8 +19,8 @@ void regions_place(const sph_regions *regions, const struct piecewise *net, cons
 {
     for (int axis = 0; axis < 2; axis++) {
         double at = place[axis];
-        out[axis] = at == -1  ? regions->window[2 * axis]
-                    : at == 1 ? regions->window[2 * axis + 1]
+        out[axis] = at == -1  ? regions->plane.window[2 * axis]
+                    : at == 1 ? regions->plane.window[2 * axis + 1]
                               : net->middle[axis] + net->half[axis] * at;
     }
 }
@@ -42,11 +43,11 @@ int regions_add(sph_regions *regions, const struct piecewise *net, const struct 
                 const struct region_found *found)
 {
     size_t count = regions->count + 1, bytes = regions->pattern_bytes, numbers = 3 * regions->outputs;
-    if (!mem_reserve((void **)&regions->region, &regions->region_capacity, count, sizeof *regions->region) ||
-        !mem_reserve((void **)&regions->vertex, &regions->vertex_capacity,
-                     regions->vertices + found->vertices, 2 * sizeof *regions->vertex) ||
-        !mem_reserve((void **)&regions->pattern, &regions->pattern_capacity, count * bytes + 1, 1) ||
-        !mem_reserve((void **)&regions->map, &regions->map_capacity, count, numbers * sizeof(double)))
+    if (!mem_reserve((void **)&regions->region, &regions->room.regions, count, sizeof *regions->region) ||
+        !mem_reserve((void **)&regions->vertex, &regions->room.vertices, regions->vertices + found->vertices,
+                     2 * sizeof *regions->vertex) ||
+        !mem_reserve((void **)&regions->pattern, &regions->room.patterns, count * bytes + 1, 1) ||
+        !mem_reserve((void **)&regions->map, &regions->room.maps, count, numbers * sizeof(double)))
         return SPH_EMEMORY;
     struct region *region = &regions->region[regions->count];
     *region = (struct region){regions->vertices, found->vertices,
@@ -60,13 +61,6 @@ int regions_add(sph_regions *regions, const struct piecewise *net, const struct 
 }
 
 /* ---------------------------------------------------------------- all regions */
-
-void sph_regions_defaults(sph_regions_opts *out)
-{
-    if (!out)
-        return;
-    *out = (sph_regions_opts){.window = {-1, 1, -1, 1}, .task = SPH_TASK_REGRESSION, .most = REGIONS_MOST};
-}
 
 struct work {
     const struct piecewise *net;
@@ -144,9 +138,9 @@ static int run(sph_regions *regions, struct work *work)
     size_t *counts = mem_get(work->net->count, sizeof *counts);
     int err = counts ? 0 : SPH_EMEMORY;
     struct subdivision to = {work, add, counts};
-    if (!err && !(err = copy_vector(&regions->origin, opts->origin, n, n)) &&
-        !(err = copy_vector(&regions->first, opts->first, n, 0)) &&
-        !(err = copy_vector(&regions->second, opts->second, n, 1)) &&
+    if (!err && !(err = copy_vector(&regions->plane.origin, opts->origin, n, n)) &&
+        !(err = copy_vector(&regions->plane.first, opts->first, n, 0)) &&
+        !(err = copy_vector(&regions->plane.second, opts->second, n, 1)) &&
         (err = subdivide(work->net, &to)) >= 0) {
         regions->stopped = err == STOPPED;
         err = take_layers(regions, work->net, counts);
@@ -158,10 +152,16 @@ static int run(sph_regions *regions, struct work *work)
 int sph_regions_new(sph_regions **out, const sph_net *net, const sph_regions_opts *opts)
 {
     NEED(out, net, opts);
+    static const double unset[4], usual[4] = {-1, 1, -1, 1};
+    sph_regions_opts own = {.size = sizeof(sph_regions_opts)};
     struct piecewise piecewise;
-    int err = piecewise_new(&piecewise, net, opts);
-    if (err < 0)
+    int err = SIZED_TAKE(&own, opts, sph_regions_opts);
+    if (!memcmp(own.window, unset, sizeof unset))
+        memcpy(own.window, usual, sizeof usual);
+    own.most = own.most ? own.most : REGIONS_MOST;
+    if (err < 0 || (err = piecewise_new(&piecewise, net, &own)) < 0)
         return err;
+    opts = &own;
     sph_regions *regions = mem_get(1, sizeof *regions);
     struct work work = {&piecewise, &net->scaling, opts, NULL, regions, 0};
     if (!regions)
@@ -173,7 +173,7 @@ int sph_regions_new(sph_regions **out, const sph_net *net, const sph_regions_opt
         regions->outputs = sph_net_outputs(net);
         regions->pattern_bytes = piecewise.pattern_bytes;
         regions->task = opts->task;
-        memcpy(regions->window, opts->window, sizeof regions->window);
+        memcpy(regions->plane.window, opts->window, sizeof regions->plane.window);
         err = run(regions, &work);
     }
     decision_free(work.decision);
@@ -190,9 +190,10 @@ void sph_regions_free(sph_regions *regions)
 {
     if (!regions)
         return;
-    void *owned[] = {regions->origin,     regions->first,       regions->second,       regions->layer,
-                     regions->region,     regions->vertex,      regions->pattern,      regions->map,
-                     regions->segment,    regions->about.title, regions->about.s_name, regions->about.t_name,
+    void *owned[] = {regions->plane.origin, regions->plane.first,  regions->plane.second,
+                     regions->layer,        regions->region,       regions->vertex,
+                     regions->pattern,      regions->map,          regions->segment,
+                     regions->about.title,  regions->about.s_name, regions->about.t_name,
                      regions->about.point};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
@@ -251,7 +252,10 @@ void sph_regions_sum(const sph_regions *regions, sph_regions_total *out)
 {
     if (!regions || !out)
         return;
-    *out = (sph_regions_total){.task = regions->task,
+    *out = (sph_regions_total){.regions = regions->count,
+                               .layers = regions->layer_count,
+                               .segments = regions->segments,
+                               .task = regions->task,
                                .stopped = regions->stopped,
                                .smallest = INFINITY,
                                .length = regions->task == SPH_TASK_REGRESSION ? NAN : 0};

@@ -28,29 +28,41 @@ struct regions_about {
     int planar; /* the points are the rows that a plane goes through */
 };
 
+/* For how many there is room. */
+struct regions_room {
+    size_t regions, vertices, patterns, maps, segments;
+};
+
+/* x = origin + s first + t second, and the part of it that is looked at. */
+struct regions_plane {
+    double *origin, *first, *second; /* (inputs) */
+    double window[4];
+};
+
 /* In the plane's own coordinates (s, t). Arrays grow; memory is proportional to the regions. */
 struct sph_regions {
     size_t inputs, outputs, pattern_bytes;
-    double *origin, *first, *second; /* (inputs) */
-    double window[4];
+    struct regions_plane plane;
     sph_task task;
     int stopped; /* progress asked: regions are missing */
     struct regions_layer *layer;
     size_t layer_count;
 
     struct region *region;
-    size_t count, region_capacity;
+    size_t count;
     double *vertex; /* (vertices, 2) */
-    size_t vertices, vertex_capacity;
+    size_t vertices;
     uint8_t *pattern; /* (count, pattern_bytes) */
-    size_t pattern_capacity;
-    double *map; /* (count, outputs, 3) */
-    size_t map_capacity;
+    double *map;      /* (count, outputs, 3) */
     sph_segment *segment;
-    size_t segments, segment_capacity;
+    size_t segments;
+    struct regions_room room;
 
     struct regions_about about;
 };
+
+size_t sph_regions_count(const sph_regions *regions);
+size_t sph_regions_layers(const sph_regions *regions);
 
 /* A polygon of the window as piecewise.h has it, and all that is known of it. Borrowed. */
 struct region_found {

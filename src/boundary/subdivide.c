@@ -50,6 +50,15 @@ struct pending {
     size_t node, vertices, units;
 };
 
+/* The path that led to a polygon; (nodes) of (3, ld), (ld) or one number each. */
+struct path {
+    double **z, **map;
+    double **tolerance; /* of each unit: what counts as 0 */
+    double **largest;   /* of each unit: the largest |z| in the polygon it entered with */
+    double *bound;      /* at least the length of the vector of a node's largest values */
+    double *reach;      /* (widest) that vector, of the node at work */
+};
+
 struct cutter {
     const struct piecewise *net;
     const struct subdivision *to;
@@ -62,12 +71,7 @@ struct cutter {
     uint32_t *list, *spare;          /* (widest) units that cut it and have not yet */
     uint8_t *pattern;                /* (pattern_bytes) */
 
-    /* the path that led to it; (nodes) of (3, ld), (ld) or one number each */
-    double **z, **map;
-    double **tolerance; /* of each unit: what counts as 0 */
-    double **largest;   /* of each unit: the largest |z| in the polygon it entered with */
-    double *bound;      /* at least the length of the vector of a node's largest values */
-    double *reach;      /* (widest) that vector, of the node at work */
+    struct path path;
     struct mem_owned owned;
 };
 
@@ -90,8 +94,8 @@ static uint8_t *node_bits(const struct cutter *cutter)
 static struct line unit_line(const struct cutter *cutter, size_t unit)
 {
     size_t ld = cutter->net->node[cutter->node].ld;
-    const double *z = cutter->z[cutter->node];
-    return (struct line){z[unit], z[ld + unit], z[2 * ld + unit], cutter->tolerance[cutter->node][unit]};
+    const double *z = cutter->path.z[cutter->node];
+    return (struct line){z[unit], z[ld + unit], z[2 * ld + unit], cutter->path.tolerance[cutter->node][unit]};
 }
 
 /* ---------------------------------------------------------------- entering and leaving a node */
@@ -111,9 +115,10 @@ static int measure(struct cutter *cutter)
 {
     const struct piecewise_node *node = &cutter->net->node[cutter->node];
     size_t ld = node->ld;
-    const double *a = cutter->z[cutter->node], *b = a + ld, *c = b + ld;
-    double *largest = cutter->largest[cutter->node], *tolerance = cutter->tolerance[cutter->node];
-    double in = cutter->bound[node->in[0]] + (node->in[1] == NET_NOWHERE ? 0 : cutter->bound[node->in[1]]);
+    const double *a = cutter->path.z[cutter->node], *b = a + ld, *c = b + ld;
+    double *largest = cutter->path.largest[cutter->node], *tolerance = cutter->path.tolerance[cutter->node];
+    double in =
+        cutter->path.bound[node->in[0]] + (node->in[1] == NET_NOWHERE ? 0 : cutter->path.bound[node->in[1]]);
     memset(largest, 0, ld * sizeof *largest);
     for (size_t v = 0; v < cutter->vertices; v++) {
         double x = cutter->polygon[2 * v], y = cutter->polygon[2 * v + 1];
@@ -152,7 +157,7 @@ static int enter(struct cutter *cutter)
 {
     const struct piecewise_node *node = &cutter->net->node[cutter->node];
     size_t count = 0;
-    piecewise_map(cutter->net, cutter->node, cutter->map, cutter->z[cutter->node]);
+    piecewise_map(cutter->net, cutter->node, cutter->path.map, cutter->path.z[cutter->node]);
     if (!cutter->node)
         return 0;
     int err = measure(cutter);
@@ -171,8 +176,8 @@ static int enter(struct cutter *cutter)
 static int leave(struct cutter *cutter)
 {
     const struct piecewise_node *node = &cutter->net->node[cutter->node];
-    const double *z = cutter->z[cutter->node], *largest = cutter->largest[cutter->node];
-    double *map = cutter->map[cutter->node], *reach = cutter->reach;
+    const double *z = cutter->path.z[cutter->node], *largest = cutter->path.largest[cutter->node];
+    double *map = cutter->path.map[cutter->node], *reach = cutter->path.reach;
     size_t ld = node->ld;
     if (!cutter->node) {
         for (size_t j = 0; j < node->m; j++)
@@ -190,8 +195,8 @@ static int leave(struct cutter *cutter)
         if (cuts)
             cutter->to->regions[cutter->node]++;
     }
-    cutter->bound[cutter->node] = param_length(node->m, reach);
-    return isfinite(cutter->bound[cutter->node]) ? 0 : not_finite(cutter);
+    cutter->path.bound[cutter->node] = param_length(node->m, reach);
+    return isfinite(cutter->path.bound[cutter->node]) ? 0 : not_finite(cutter);
 }
 
 /* ---------------------------------------------------------------- cutting */
@@ -275,8 +280,8 @@ static int carry_on(struct cutter *cutter)
         if ((err = enter(cutter)) < 0)
             return err;
     }
-    struct region_found found = {cutter->vertices, cutter->polygon, cutter->pattern, cutter->map[last],
-                                 cutter->tolerance[last]};
+    struct region_found found = {cutter->vertices, cutter->polygon, cutter->pattern, cutter->path.map[last],
+                                 cutter->path.tolerance[last]};
     return cutter->to->add(cutter->to->self, &found);
 }
 
@@ -302,18 +307,18 @@ static int cutter_make(struct cutter *cutter)
     cutter->list = mem_own(owned, net->widest, sizeof *cutter->list);
     cutter->spare = mem_own(owned, net->widest, sizeof *cutter->spare);
     cutter->pattern = mem_own(owned, net->pattern_bytes, 1);
-    cutter->z = mem_own(owned, net->count, sizeof *cutter->z);
-    cutter->map = mem_own(owned, net->count, sizeof *cutter->map);
-    cutter->tolerance = mem_own(owned, net->count, sizeof *cutter->tolerance);
-    cutter->largest = mem_own(owned, net->count, sizeof *cutter->largest);
-    cutter->bound = mem_own(owned, net->count, sizeof *cutter->bound);
-    cutter->reach = mem_own(owned, net->widest, sizeof *cutter->reach);
+    cutter->path.z = mem_own(owned, net->count, sizeof *cutter->path.z);
+    cutter->path.map = mem_own(owned, net->count, sizeof *cutter->path.map);
+    cutter->path.tolerance = mem_own(owned, net->count, sizeof *cutter->path.tolerance);
+    cutter->path.largest = mem_own(owned, net->count, sizeof *cutter->path.largest);
+    cutter->path.bound = mem_own(owned, net->count, sizeof *cutter->path.bound);
+    cutter->path.reach = mem_own(owned, net->widest, sizeof *cutter->path.reach);
     for (size_t i = 0; i < net->count && !owned->failed; i++) {
         size_t ld = net->node[i].ld;
-        cutter->z[i] = mem_own(owned, 3 * ld, sizeof(double));
-        cutter->map[i] = mem_own(owned, 3 * ld, sizeof(double));
-        cutter->tolerance[i] = mem_own(owned, ld, sizeof(double));
-        cutter->largest[i] = mem_own(owned, ld, sizeof(double));
+        cutter->path.z[i] = mem_own(owned, 3 * ld, sizeof(double));
+        cutter->path.map[i] = mem_own(owned, 3 * ld, sizeof(double));
+        cutter->path.tolerance[i] = mem_own(owned, ld, sizeof(double));
+        cutter->path.largest[i] = mem_own(owned, ld, sizeof(double));
     }
     return owned->failed || !reserve_vertices(cutter, 16) ? SPH_EMEMORY : 0;
 }

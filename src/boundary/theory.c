@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "boundary/tool.h"
 
 void sph_theory_defaults(sph_theory_opts *out)
 {

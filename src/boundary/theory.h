@@ -5,6 +5,7 @@
 #ifndef SPH_BOUNDARY_THEORY_H
 #define SPH_BOUNDARY_THEORY_H
 
+#include "boundary/tool.h"
 #include "spherelu/core.h"
 
 /* Where checks are made: from the plane to the widest conv of a VGG (512 x 3 x 3). */

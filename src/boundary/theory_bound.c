@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "boundary/theory.h"
+#include "boundary/tool.h"
 #include "boundary/turns.h"
 #include "compute/threads.h"
 

@@ -9,6 +9,7 @@
 #include "boundary/hyperplane.h"
 #include "boundary/perturb.h"
 #include "boundary/theory.h"
+#include "boundary/tool.h"
 #include "boundary/turns.h"
 
 enum { FLIP_SEEDS = 4, FLIP_ROWS = 32, FLIP_UNITS = 8 };

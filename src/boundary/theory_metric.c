@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "boundary/theory.h"
+#include "boundary/tool.h"
 #include "boundary/turns.h"
 
 enum { METRIC_COLUMNS = 64, METRIC_THETAS = 4 };

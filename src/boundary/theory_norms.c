@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "boundary/perturb.h"
 #include "boundary/theory.h"
+#include "boundary/tool.h"
 #include "boundary/turns.h"
 
 enum { NORM_SEEDS = 4, NORM_ROWS = 128, DIM_MOST = 100 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "boundary/theory.h"
+#include "boundary/tool.h"
 #include "boundary/turns.h"
 
 enum { SMALL_PAIRS = 128, SMALL_SIZES = 5 };

@@ -116,13 +116,14 @@ static double between(double a, double b, double share)
 }
 
 /* Roots and angles keep the order of what they are taken of: only the values that matter are. */
-static void summarize(const struct spread *spread, double (*value_of)(double), double out[3])
+static void summarize(const struct spread *spread, double (*value_of)(double), sph_spread *out)
 {
-    out[SPH_MOTION_MAX] = value_of(spread->most);
+    double *const shares[SPREAD_SHARES] = {&out->median, &out->p90};
+    out->max = value_of(spread->most);
     for (int i = 0; i < SPREAD_SHARES; i++) {
         double place = spread->count ? spread_share[i] * (double)(spread->count - 1) : 0;
         double low = value_of(spread->around[i][0]), high = value_of(spread->around[i][1]);
-        out[SPH_MOTION_MEDIAN + i] = between(low, high, place - floor(place));
+        *shares[i] = between(low, high, place - floor(place));
     }
 }
 
@@ -155,8 +156,8 @@ void tracker_step(sph_tracker *tracker, const sph_view *view)
         take(tracker, view, i);
         tracker->k->spread(layer->args.m, layer->args.moved, layer->args.ldu, spread);
         layer->motion.units = spread[0].count;
-        summarize(&spread[0], root_of, layer->motion.move);
-        summarize(&spread[1], turn_of, layer->motion.turn);
+        summarize(&spread[0], root_of, &layer->motion.move);
+        summarize(&spread[1], turn_of, &layer->motion.turn);
     }
 }
 

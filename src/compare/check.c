@@ -14,6 +14,7 @@
 #include "job/option_kinds.h"
 #include "train/losses.h"
 #include "train/metrics.h"
+#include "train/tool.h"
 
 /* ---------------------------------------------------------------- whose line it is */
 

@@ -150,7 +150,6 @@ static int share(struct sph_experiment *e)
         int err = options_take(e->base, e->sets[0].asked, id);
         if (err < 0)
             return err;
-        e->base->origin[i] = ORIGIN_FILE;
         e->lines[i] = e->sets[0].lines[i];
         for (size_t k = 0; k < e->set_count; k++)
             options_unset(e->sets[k].asked, id);
@@ -214,6 +213,7 @@ static int set_one(struct sph_experiment *e, struct node value)
     for (size_t i = 0; i < e->set_count && !err; i++)
         if (!strcmp(e->sets[i].name, node_text(value))) {
             err = options_override(e->base, e->sets[i].asked, ORIGIN_FILE);
+            e->base->origin[OPTION_DATA] = ORIGIN_COMMAND;
             e->lines[OPTION_DATA] = e->sets[i].lines[OPTION_DATA];
             forget_sets(e);
             return err;

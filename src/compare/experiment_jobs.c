@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "compare/tool.h"
 #include "file/file.h"
 #include "base/memory.h"
 #include "base/text.h"

@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/tool.h"
 #include "file/file.h"
 #include "file/json.h"
 #include "base/memory.h"
 #include "compare/results.h"
 #include "job/run.h"
 #include "store/runfolder.h"
+#include "train/tool.h"
 
 /* ---------------------------------------------------------------- result.json of a job */
 

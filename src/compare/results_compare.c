@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "compare/results.h"
 #include "job/resolve.h"
+#include "train/tool.h"
 
 enum { CHOICES_SHOWN = 3 };
 

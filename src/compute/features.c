@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/tool.h"
 #include "spherelu/core.h"
 
 #define FEATURES(kernels, matrices) FEATURES_BEGIN(kernels, matrices) FEATURES_END

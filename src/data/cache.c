@@ -68,7 +68,7 @@ static const struct data_kept *find(const struct data_cache *cache, const char *
             same_text(kept->drop, opts->drop) && same_text(kept->group, opts->group) &&
             same_text(kept->time, opts->time) && same_text(kept->weights, opts->weights) &&
             kept->opts.delimiter == opts->delimiter && kept->opts.missing == opts->missing &&
-            !kept->opts.gray == !opts->gray && kept->opts.size == opts->size &&
+            !kept->opts.gray == !opts->gray && kept->opts.side == opts->side &&
             kept->opts.eval_side == opts->eval_side &&
             (!kept->data->pictures || kept->opts.decode == opts->decode) &&
             kept->opts.workers == opts->workers && !kept->opts.skip_bad == !opts->skip_bad &&

@@ -10,16 +10,17 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "data/build.h"
 #include "data/cache.h"
 #include "data/images.h"
 
-void sph_data_defaults(sph_data_opts *out)
+static const sph_data_opts usual = {.task = -1, .missing = SPH_MISSING_MEAN, .noise = (double)NAN};
+
+void sph_data_defaults_sized(sph_data_opts *out, size_t size)
 {
-    if (!out)
-        return;
-    *out = (sph_data_opts){.task = -1, .missing = SPH_MISSING_MEAN, .noise = (double)NAN};
+    sized_give(out, size, &usual, sizeof usual);
 }
 
 void data_note(sph_data *data, const char *format, ...)
@@ -163,9 +164,10 @@ int sph_data_open(sph_data **out, const char *source, const sph_data_opts *opts)
 {
     NEED(out, source);
     struct data_cache once = {0};
-    sph_data_opts defaults;
-    sph_data_defaults(&defaults);
-    int err = data_cache_open(&once, out, source, opts ? opts : &defaults);
+    sph_data_opts own = usual;
+    int err = opts ? SIZED_TAKE(&own, opts, sph_data_opts) : 0;
+    if (!err)
+        err = data_cache_open(&once, out, source, &own);
     data_cache_free(&once);
     return err;
 }

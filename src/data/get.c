@@ -13,6 +13,7 @@
 #include "data/digest.h"
 #include "data/fetch.h"
 #include "data/registry.h"
+#include "data/tool.h"
 #include "file/file.h"
 
 enum { PIECE = 1 << 18 }; /* bytes that are written at a time */

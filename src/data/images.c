@@ -10,6 +10,7 @@
 
 #include "base/cursor.h"
 #include "base/error.h"
+#include "data/tool.h"
 #include "file/json.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -342,7 +343,7 @@ static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_da
     if (!is_like) {
         data->decode = shelf->decode < 0 ? opts->decode : (sph_decode)shelf->decode;
         data->channels = data->gray ? 1 : 3;
-        data->height = data->width = opts->size ? opts->size : shelf->size;
+        data->height = data->width = opts->side ? opts->side : shelf->size;
         data->features = data->channels * data->height * data->width;
         data->eval_side = opts->eval_side;
     }

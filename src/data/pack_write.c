@@ -13,6 +13,7 @@
 #include "data/images.h"
 #include "data/pack.h"
 #include "data/pictures.h"
+#include "data/tool.h"
 #include "data/view.h"
 #include "file/file.h"
 
@@ -264,7 +265,7 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
     struct writer w = {.out = out, .progress = progress, .self = self};
     sph_data_defaults(&how);
     if (opts) {
-        how.size = opts->size;
+        how.side = opts->side;
         how.gray = opts->gray;
         how.decode = opts->decode;
         how.workers = opts->workers;

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/registry.h"
+#include "data/tool.h"
 
 static const char *nonempty(const char *variable)
 {

@@ -7,6 +7,7 @@
 
 #include "data/images.h"
 #include "data/sheet.h"
+#include "data/tool.h"
 
 /* ---------------------------------------------------------------- formats */
 

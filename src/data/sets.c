@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/registry.h"
+#include "data/tool.h"
 
 /* ---------------------------------------------------------------- their files, as published */
 

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/levels.h"
 #include "data/registry.h"
+#include "data/tool.h"
 
 int sheet_fail(const struct sheet *sheet, size_t line, const char *column, const char *format, ...)
 {

@@ -20,6 +20,7 @@
 #include "file/file.h"
 #include "file/file_inside.h"
 #include "file/file_sys.h"
+#include "file/tool.h"
 #include "spherelu/store.h"
 
 enum { STEM_MOST = 200 }; /* bytes of the name that stand in the temporary's: file systems take 255 */

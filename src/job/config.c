@@ -134,6 +134,7 @@ static int join_list(struct text *out, struct node list, enum option_id id)
 int config_value(struct job_spec *spec, struct node node, enum option_id id)
 {
     const char *key = option_key(id), *argument = option_row(id)->argument;
+    enum option_origin origin = node.alone ? ORIGIN_COMMAND : ORIGIN_FILE; /* alone: given by --set */
     struct text joined = {0};
     int err;
 
@@ -142,7 +143,7 @@ int config_value(struct job_spec *spec, struct node node, enum option_id id)
             text_free(&joined);
             return err;
         }
-        err = options_put(spec, id, joined.chars ? joined.chars : "", ORIGIN_FILE);
+        err = options_put(spec, id, joined.chars ? joined.chars : "", origin);
         text_free(&joined);
     } else if ((err = node_check_text(node, key, argument ? argument : "true or false")) < 0) {
         return err;
@@ -150,7 +151,7 @@ int config_value(struct job_spec *spec, struct node node, enum option_id id)
         return node_fail(node, key, "found the text \"%s\", expected %s without quotes", node_text(node),
                          argument ? "a number" : "true or false");
     } else {
-        err = options_put(spec, id, node_text(node), ORIGIN_FILE);
+        err = options_put(spec, id, node_text(node), origin);
     }
     if (err != SPH_EARG)
         return err;

@@ -21,10 +21,10 @@ enum {
 }; /* ROW_DIGITS: of a row's number in split.json, with what is around it */
 
 /* Every epoch's steps and scores, and the scores of all parts at the end. */
-static double all_seconds(const struct job_spec *spec, const struct fit *fit, const sph_split *split,
+static double all_seconds(const struct job_spec *spec, const sph_trainer *trainer, const sph_split *split,
                           double step)
 {
-    double steps = (double)trainer_steps(fit->trainer), row = step * steps / (double)split->train_rows,
+    double steps = (double)trainer_steps(trainer->loop), row = step * steps / (double)split->train_rows,
            scored =
                (double)split->val_rows + (spec->options.train_scores > 0 ? (double)split->train_rows : 0),
            all = (double)(split->train_rows + split->val_rows + split->test_rows);
@@ -33,7 +33,7 @@ static double all_seconds(const struct job_spec *spec, const struct fit *fit, co
 
 struct ticks {
     const struct job_spec *spec;
-    const struct fit *fit;
+    const sph_trainer *trainer;
     const sph_split *split;
     double began, first, last, seconds, enough;
     size_t steps;
@@ -57,33 +57,33 @@ static int tick(void *self, const sph_view *view)
     if (ticks->steps < STEPS_LEAST)
         return spent >= slow_seconds;
     return spent >= ticks->seconds ||
-           all_seconds(ticks->spec, ticks->fit, ticks->split, step_seconds(ticks)) < ticks->enough;
+           all_seconds(ticks->spec, ticks->trainer, ticks->split, step_seconds(ticks)) < ticks->enough;
 }
 
-static double folder_bytes(struct fit *fit, const sph_net *net, const sph_split *split)
+static double folder_bytes(sph_trainer *trainer, const sph_net *net, const sph_split *split)
 {
     struct trainer_span span[TRAINER_SPANS];
-    size_t count = trainer_spans(fit->trainer, span);
+    size_t count = trainer_spans(trainer->loop, span);
     double bytes = (double)sph_net_learned(net) * (double)net->k->size; /* the model */
     for (size_t i = 0; i < count; i++)
         bytes += (double)span[i].count * (double)(span[i].is_f64 ? sizeof(double) : net->k->size);
     return bytes + (double)(split->train_rows + split->val_rows + split->test_rows) * ROW_DIGITS;
 }
 
-int job_cost(struct job_cost *out, const struct job_spec *spec, struct fit *fit, sph_net *net,
+int job_cost(struct job_cost *out, const struct job_spec *spec, sph_trainer *trainer, sph_net *net,
              const sph_split *split, double seconds, double enough)
 {
     double now, most;
     struct ticks ticks = {.spec = spec,
-                          .fit = fit,
+                          .trainer = trainer,
                           .split = split,
                           .began = clock_seconds(),
                           .seconds = seconds,
                           .enough = enough};
     sph_observer observer = {.self = &ticks, .step = tick};
     int err =
-        trainer_run(fit->trainer, &observer, 1); /* and no scores of all the rows, as fit_run has them */
-    if (err == SPH_EDIVERGED)                    /* soon done, then */
+        trainer_run(trainer->loop, &observer, 1); /* and no scores of all the rows, as fit_run has them */
+    if (err == SPH_EDIVERGED)                     /* soon done, then */
         err = 0;
     if (err < 0)
         return err;
@@ -91,10 +91,11 @@ int job_cost(struct job_cost *out, const struct job_spec *spec, struct fit *fit,
     resident_bytes(&now, &most); /* pictures that lie ready among it */
     /* what is saved goes through a tensor's size in f64, and in the net's dtype */
     double saving = (double)tensors_largest(net) * (double)(sizeof(double) + net->k->size);
-    *out = (struct job_cost){.step_seconds = step,
-                             .seconds = trainer_stopped(fit->trainer) ? all_seconds(spec, fit, split, step)
-                                                                      : clock_seconds() - ticks.began,
-                             .peak_bytes = fmax(most, now + saving) + code_bytes,
-                             .disk_bytes = folder_bytes(fit, net, split)};
+    *out =
+        (struct job_cost){.step_seconds = step,
+                          .seconds = trainer_stopped(trainer->loop) ? all_seconds(spec, trainer, split, step)
+                                                                    : clock_seconds() - ticks.began,
+                          .peak_bytes = fmax(most, now + saving) + code_bytes,
+                          .disk_bytes = folder_bytes(trainer, net, split)};
     return 0;
 }

@@ -17,7 +17,7 @@ struct job_cost {
 
 /* Takes steps for so many seconds, three at least unless these take long: the net is another one afterwards. Three will do
  * for a training that takes less than `enough` seconds. */
-int job_cost(struct job_cost *out, const struct job_spec *spec, struct fit *fit, sph_net *net,
+int job_cost(struct job_cost *out, const struct job_spec *spec, sph_trainer *trainer, sph_net *net,
              const sph_split *split, double seconds, double enough);
 
 #endif

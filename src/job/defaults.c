@@ -10,6 +10,7 @@
 #include "param/param.h"
 #include "train/losses.h"
 #include "train/optimizer.h"
+#include "train/tool.h"
 
 /* ---------------------------------------------------------------- tables */
 
@@ -472,26 +473,44 @@ int defaults_vary(enum option_id id)
 
 /* ---------------------------------------------------------------- help */
 
-static void add_words(struct text *out, const char *of, const char *words)
+/* What a row of the option says in the help; NULL: nothing. */
+static const char *row_words(const struct default_row *row)
 {
-    text_add(out, "%s%s%s", out->length ? "; " : "", of, words);
+    return row->words ? row->words : row->when == FOR_ALL ? NULL : row->value;
+}
+
+static void add_words(struct text *out, const char *words)
+{
+    text_add(out, "%s%s", out->length ? "; " : "", words);
+}
+
+/* The words of the option's rows, for whom they are. */
+static void words_of(enum option_id id, struct text words[DEFAULT_FORS])
+{
+    int rest = 1; /* what is not said for all is the fixed default */
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct default_row *row = &rows[i];
+        if (row->id != id || row->when == FOR_REFERENCE)
+            continue;
+        rest &= row->when == FOR_TABLES || (!row_words(row) && row->compute != leave_unset);
+        if (row_words(row))
+            add_words(&words[row->when], row_words(row));
+    }
+    if (rest && *option_row(id)->initial)
+        add_words(&words[words[FOR_TABLES].length ? FOR_IMAGES : FOR_ALL], option_row(id)->initial);
 }
 
 void defaults_words(struct text *out, enum option_id id)
 {
-    static const char *const of[] = {
-        [FOR_ALL] = "", [FOR_TABLES] = "tables: ", [FOR_IMAGES] = "image networks: "};
-    int tables = 0, rest = 1;
-    for (size_t i = 0; i < ROWS; i++) {
-        const struct default_row *row = &rows[i];
-        const char *words = row->words ? row->words : row->when == FOR_ALL ? NULL : row->value;
-        if (row->id != id || row->when == FOR_REFERENCE)
-            continue;
-        tables |= row->when == FOR_TABLES;
-        rest &= row->when == FOR_TABLES || (!words && row->compute != leave_unset);
-        if (words)
-            add_words(out, of[row->when], words);
-    }
-    if (rest && *option_row(id)->initial)
-        add_words(out, tables ? of[FOR_IMAGES] : "", option_row(id)->initial);
+    static const char *const whom[] = {
+        [FOR_ALL] = "", [FOR_TABLES] = " for tables", [FOR_IMAGES] = " for image networks"};
+    struct text words[DEFAULT_FORS] = {0};
+    words_of(id, words);
+    const struct text *tables = &words[FOR_TABLES], *images = &words[FOR_IMAGES];
+    int alike = tables->length && images->length && !strcmp(tables->chars, images->chars);
+    for (int of = 0; of <= FOR_IMAGES; of++)
+        if (words[of].length && !(alike && of == FOR_IMAGES))
+            text_add(out, "%s%s: %s", out->length ? ";" : "default", alike ? "" : whom[of], words[of].chars);
+    for (int of = 0; of < DEFAULT_FORS; of++)
+        text_free(&words[of]);
 }

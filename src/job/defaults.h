@@ -41,7 +41,7 @@ int defaults_older(struct job_spec *spec);
 /* Whether `train` chooses another value by the data than the fixed default, once a network or a training is asked for. */
 int defaults_vary(enum option_id id);
 
-/* "tables: sphere; image networks: gmp" */
+/* "default: none", "default for tables: sphere; for image networks: gmp"; nothing: it has none. */
 void defaults_words(struct text *out, enum option_id id);
 
 #endif

@@ -16,9 +16,11 @@
 #include "rows/split.h"
 #include "net/net.h"
 #include "net/zoo.h"
+#include "store/model.h"
 #include "train/losses.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
+#include "train/tool.h"
 
 uint64_t job_seed(const struct job_spec *spec, enum option_id which)
 {
@@ -64,7 +66,7 @@ int job_read_data(const struct job_spec *spec, struct data_cache *cache, sph_dat
     opts.permute = (uint32_t)o->permute;
     opts.columns = o->columns < 0 ? SPH_COLUMNS_AS_IS : (sph_column_order)o->columns;
     opts.gray = o->gray > 0;
-    opts.size = o->size;
+    opts.side = o->size;
     opts.eval_side = o->eval_side;
     /* unset by a run of 0.2.0 or before, which decoded so */
     opts.decode = o->decode < 0 ? SPH_DECODE_SCALED : (sph_decode)o->decode;
@@ -211,6 +213,7 @@ static int make_image_net(const struct job_options *o, const sph_data *data, sph
                           sph_net **out)
 {
     sph_image_net spec = {
+        .size = sizeof(sph_image_net),
         .dtype = (sph_dtype)o->dtype,
         .channels = data->channels,
         .height = data->height,
@@ -234,6 +237,7 @@ static int make_mlp(const struct job_options *o, const sph_data *data, sph_init 
                     sph_net **out)
 {
     sph_mlp spec = {
+        .size = sizeof(sph_mlp),
         .dtype = (sph_dtype)o->dtype,
         .inputs = data->features,
         .outputs = sph_data_outputs(data),
@@ -334,9 +338,9 @@ sph_train_opts job_train_opts(const struct job_spec *spec)
     sph_train_optimizer(&opts, (sph_optimizer)o->optimizer);
     opts.adam_form = o->adam_form < 0 ? SPH_ADAM_TORCH : (sph_adam_form)o->adam_form;
     opts.lr = o->lr;
-    opts.group_lr[SPH_GROUP_THETA] = o->lr_theta;
-    opts.group_lr[SPH_GROUP_LAMBDA] = o->lr_lambda;
-    opts.group_lr[SPH_GROUP_R] = o->lr_r;
+    opts.lr_theta = o->lr_theta;
+    opts.lr_lambda = o->lr_lambda;
+    opts.lr_r = o->lr_r;
     opts.momentum = o->momentum;
     opts.nesterov = o->nesterov;
     opts.train_scores = o->train_scores;

@@ -21,12 +21,12 @@ static double whole_seconds(const struct job_run *run, const struct job_cost *co
 }
 
 /* The numbers of a net whose training has not begun, into memory or back; an optimizer then remembers nothing. */
-static int copy_start(struct fit *fit, char **copy, int back)
+static int copy_start(sph_trainer *trainer, char **copy, int back)
 {
     struct trainer_span span[TRAINER_SPANS];
-    size_t count = trainer_spans(fit->trainer, span), bytes[TRAINER_SPANS], all = 0;
+    size_t count = trainer_spans(trainer->loop, span), bytes[TRAINER_SPANS], all = 0;
     for (size_t i = 0; i < count; i++) {
-        bytes[i] = span[i].count * (span[i].is_f64 ? sizeof(double) : fit->net->k->size);
+        bytes[i] = span[i].count * (span[i].is_f64 ? sizeof(double) : trainer->net->k->size);
         all += i < TRAINER_START_SPANS ? bytes[i] : 0;
     }
     char *at = back ? *copy : (*copy = mem_get(all, 1));
@@ -38,7 +38,7 @@ static int copy_start(struct fit *fit, char **copy, int back)
             at += bytes[i];
         }
     if (back)
-        trainer_restored(fit->trainer);
+        trainer_restored(trainer->loop);
     return at ? 0 : SPH_EMEMORY;
 }
 
@@ -47,11 +47,11 @@ int job_foresee(struct job_run *run)
 {
     struct job_cost cost;
     char *start = NULL;
-    int err = copy_start(run->fits[0], &start, 0);
+    int err = copy_start(run->trainers[0], &start, 0);
     if (!err)
-        err = job_cost(&cost, &run->job->spec, run->fits[0], run->nets[0], &run->split, timed_seconds,
+        err = job_cost(&cost, &run->job->spec, run->trainers[0], run->nets[0], &run->split, timed_seconds,
                        soon_seconds);
-    if (!err && !(err = copy_start(run->fits[0], &start, 1)))
+    if (!err && !(err = copy_start(run->trainers[0], &start, 1)))
         run->job->seconds = whole_seconds(run, &cost);
     mem_free(start);
     return err;
@@ -63,7 +63,7 @@ int job_try(struct sph_job *job, sph_data *data, double seconds, struct job_cost
     int threads = threads_setting(), err = job_resolve_for(job, data);
     if (!err && !(err = job_make_split(&job->spec, data, &run.split)) && !(err = job_make_parts(&run)) &&
         cost)
-        err = job_cost(cost, &job->spec, run.fits[0], run.nets[0], &run.split, seconds, 0);
+        err = job_cost(cost, &job->spec, run.trainers[0], run.nets[0], &run.split, seconds, 0);
     job_run_free(&run);
     threads_set_back(threads);
     return err;
@@ -76,14 +76,14 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out)
     struct job_cost cost;
     int threads = threads_setting(), err = job_prepare_rows(&run);
     if (!err && !(err = job_make_parts(&run)) &&
-        !(err = job_cost(&cost, &job->spec, run.fits[0], run.nets[0], &run.split, timed_seconds, 0)))
+        !(err = job_cost(&cost, &job->spec, run.trainers[0], run.nets[0], &run.split, timed_seconds, 0)))
         *out = (sph_job_size){.train_rows = run.split.train_rows,
                               .val_rows = run.split.val_rows,
                               .test_rows = run.split.test_rows,
                               .features = run.data->features,
                               .learned = run.count * sph_net_learned(run.nets[0]),
-                              .frozen = run.count * trainer_frozen(run.fits[0]->trainer),
-                              .steps = trainer_steps(run.fits[0]->trainer),
+                              .frozen = run.count * trainer_frozen(run.trainers[0]->loop),
+                              .steps = trainer_steps(run.trainers[0]->loop),
                               .epochs = job->spec.options.epochs,
                               .step_seconds = cost.step_seconds,
                               .seconds = whole_seconds(&run, &cost),

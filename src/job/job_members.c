@@ -38,7 +38,8 @@ static json_t *member_result(const sph_result *result)
 
 static int score_mean(const struct job_run *run, const struct feed *feed, sph_scores *out)
 {
-    return feed ? members_score(run->nets, run->count, &run->fits[0]->opts, &feed->source, NULL, 0, out) : 0;
+    return feed ? members_score(run->nets, run->count, &run->trainers[0]->opts, &feed->source, NULL, 0, out)
+                : 0;
 }
 
 struct fit_fold job_member_fold(const struct job_run *run, size_t member)
@@ -74,7 +75,7 @@ static int score_folds(const struct job_run *run, size_t folds, sph_scores *out)
     if (!err)
         err = feed_new(&feed, run->data, rows, end[used - 1], run->nets[0]);
     if (!err)
-        err = members_score(run->nets, run->count, &run->fits[0]->opts, &feed->source, end, folds, out);
+        err = members_score(run->nets, run->count, &run->trainers[0]->opts, &feed->source, end, folds, out);
     feed_free(feed);
     mem_free(rows);
     mem_free(end);
@@ -84,20 +85,20 @@ static int score_folds(const struct job_run *run, size_t folds, sph_scores *out)
 static int score_val(const struct job_run *run, sph_scores *out)
 {
     size_t folds = job_member_fold(run, 0).folds;
-    return folds ? score_folds(run, folds, out) : score_mean(run, run->fits[0]->val, out);
+    return folds ? score_folds(run, folds, out) : score_mean(run, run->trainers[0]->val, out);
 }
 
 /* Each member takes its best weights; the scores are the mean prediction's. Epochs are those of the member that
  * trained longest, the best one is the mean over the members, which each have their own. */
 static int sum_up(struct job_run *run, sph_result *result)
 {
-    const struct fit *first = run->fits[0];
+    const sph_trainer *first = run->trainers[0];
     json_t *list = json_array();
     double best = 0;
     int err = 0, bad = 0;
     for (size_t k = 0; k < run->count && !err; k++) {
         sph_result own;
-        if ((err = fit_run(run->fits[k], NULL, 0, &own)) < 0) {
+        if ((err = fit_run(run->trainers[k], NULL, 0, &own)) < 0) {
             result->diverged = err == SPH_EDIVERGED;
             sph_fail_in(err, "member %zu", k);
         }
@@ -152,7 +153,7 @@ int job_train_members(struct job_run *run, const sph_observer *observers, size_t
     result->stopped = stopped && !members_finished(run->members);
     result->diverged = err == SPH_EDIVERGED;
     for (size_t k = 0; k < run->count && result->diverged; k++) {
-        size_t epochs = (size_t)trainer_place(run->fits[k]->trainer)->epoch;
+        size_t epochs = (size_t)trainer_place(run->trainers[k]->loop)->epoch;
         result->epochs = epochs > result->epochs ? epochs : result->epochs;
     }
     if (!err && !result->stopped)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/text.h"
 #include "compute/kernels.h"
 #include "compute/threads.h"
@@ -84,79 +85,44 @@ static int keep_schema(sph_net *net, const sph_data *data, sph_loss loss)
     return err;
 }
 
-/* ---------------------------------------------------------------- what an optimizer remembers */
+/* ---------------------------------------------------------------- what the optimizers remember */
 
-void sph_moments_free(sph_moments *moments)
+/* The states of all members, one after the other: nets of one shape have states of one size. */
+static int recall_state(const struct job_run *run)
 {
-    if (!moments)
-        return;
-    mem_free(moments->value);
-    *moments = (sph_moments){0};
+    const char *state = run->start ? run->start->state : NULL;
+    size_t part = state ? run->start->state_size / run->count : 0;
+    int err = 0;
+    if (state && part * run->count != run->start->state_size)
+        err = sph_fail(SPH_EFORMAT, "%zu bytes, expected those of %zu networks", run->start->state_size,
+                       run->count);
+    for (size_t k = 0; state && k < run->count && !err; k++)
+        err = sph_trainer_load_optimizer(run->trainers[k], state + k * part, part);
+    return err < 0 ? sph_fail_about(err, "state", "state") : 0;
 }
 
-/* The spans of it in a trainer. */
-static size_t moments_of(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS])
+static int keep_state(const struct job_run *run, void **out, size_t *out_size)
 {
-    size_t all = trainer_spans(trainer, out), count = 0;
-    for (size_t i = 0; i < all; i++) {
-        if (!strncmp(out[i].name, "optimizer.", strlen("optimizer.")))
-            out[count++] = out[i];
-    }
-    return count;
-}
-
-static size_t moments_count(const struct job_run *run)
-{
-    struct trainer_span spans[TRAINER_SPANS];
-    size_t count = moments_of(run->fits[0]->trainer, spans), numbers = 0;
-    for (size_t i = 0; i < count; i++)
-        numbers += spans[i].count;
-    return run->count * numbers;
-}
-
-/* value (moments_count) to the trainers, or from them. */
-static void move_moments(const struct job_run *run, sph_moments *moments, int back)
-{
-    const struct kernels *k = kernels_pick(run->nets[0]->dtype, KERNELS_FASTEST);
-    double *value = moments->value;
-    for (size_t member = 0; member < run->count; member++) {
-        struct trainer_span spans[TRAINER_SPANS];
-        struct trainer *trainer = run->fits[member]->trainer;
-        size_t count = moments_of(trainer, spans);
-        if (back)
-            moments->step = trainer_place(trainer)->step;
+    char *all = NULL;
+    size_t size = 0;
+    int err = 0;
+    for (size_t k = 0; k < run->count && !err; k++) {
+        void *part = NULL;
+        if ((err = sph_trainer_save_state(run->trainers[k], &part, &size)) < 0)
+            break;
+        if (!all && !(all = mem_get(run->count, size)))
+            err = SPH_EMEMORY;
         else
-            trainer_set_step(trainer, moments->step);
-        for (size_t i = 0; i < count; value += spans[i++].count)
-            back ? k->to_double(spans[i].count, spans[i].data, value)
-                 : k->from_double(spans[i].count, value, spans[i].data);
+            memcpy(all + k * size, part, size);
+        sph_bytes_free(part);
     }
-}
-
-static int recall_moments(const struct job_run *run)
-{
-    const sph_moments *before = run->start ? run->start->moments : NULL;
-    size_t count = moments_count(run);
-    if (!before)
-        return 0;
-    if (before->count != count || before->step >= (uint64_t)1 << 52)
-        return sph_fail_key(SPH_EARG, "moments", "%zu numbers, expected %zu: another optimizer or net",
-                            before->count, count);
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(before->value[i]))
-            return sph_fail_key(SPH_EARG, "moments", "number %zu is not finite", i);
-    move_moments(run, &(sph_moments){before->step, count, before->value}, 0);
-    return 0;
-}
-
-static int keep_moments(const struct job_run *run, sph_moments *out)
-{
-    out->count = moments_count(run);
-    out->value = mem_get(out->count, sizeof *out->value);
-    if (!out->value)
-        return SPH_EMEMORY;
-    move_moments(run, out, 1);
-    return 0;
+    if (err < 0)
+        mem_free(all);
+    else {
+        *out = all;
+        *out_size = run->count * size;
+    }
+    return err;
 }
 
 /* ---------------------------------------------------------------- training */
@@ -184,7 +150,7 @@ static int train(struct job_run *run, size_t room, const sph_observer *observers
     if (!err)
         err = job_make_parts(run);
     if (!err)
-        err = recall_moments(run);
+        err = recall_state(run);
     if (!err)
         err = job_train_parts(run, observers, count, result);
     for (size_t k = 0; k < run->count && !err; k++)
@@ -192,28 +158,37 @@ static int train(struct job_run *run, size_t room, const sph_observer *observers
     return err;
 }
 
-int sph_job_train(sph_net **out, sph_moments *moments, sph_job *job, const sph_data *data,
-                  const sph_start *start, const sph_observer *observers, size_t count, sph_result *result)
+int sph_job_train(sph_net **out, sph_job *job, const sph_data *data, const sph_start *start,
+                  const sph_observer *observers, size_t count, sph_result *result, void **state,
+                  size_t *state_size)
 {
     NEED(out, job, data);
-    if (start && !start->nets)
+    sph_start own = {.size = sizeof(sph_start)};
+    int err = start ? SIZED_TAKE(&own, start, sph_start) : 0;
+    if (err < 0)
+        return err;
+    if (start && !own.nets)
         return sph_fail_key(SPH_EARG, "start", "nets is NULL");
     if (count)
         NEED(observers);
+    if (state) {
+        NEED(state_size);
+        *state = NULL;
+        *state_size = 0;
+    }
     /* run->data is the caller's, and only looked at */
-    struct job_run run = {.job = job, .held = -1, .data = (sph_data *)data, .start = start};
-    sph_result own;
+    struct job_run run = {.job = job, .held = -1, .data = (sph_data *)data, .start = start ? &own : NULL};
+    sph_result unseen;
     if (!result)
-        result = &own;
+        result = &unseen;
     *result = (sph_result){0};
-    if (moments)
-        *moments = (sph_moments){0};
     size_t room = job_members(job->resolved ? &job->spec : &job->request.asked);
     for (size_t k = 0; k < room; k++)
         out[k] = NULL;
-    int threads = threads_setting(), err = train(&run, room, observers, count, result);
-    if (!err && moments)
-        err = keep_moments(&run, moments);
+    int threads = threads_setting();
+    err = train(&run, room, observers, count, result);
+    if (!err && state)
+        err = keep_state(&run, state, state_size);
     for (size_t k = 0; k < run.count && !err; k++) {
         out[k] = run.nets[k];
         run.nets[k] = NULL;

@@ -26,7 +26,7 @@ int job_note_constants(struct job_run *run)
     const sph_data *data = run->data;
     struct text notes = {0};
     int err = 0;
-    if (data_is_images(data) || run->fits[0]->opts.standardize == SPH_STANDARDIZE_MEAN)
+    if (data_is_images(data) || run->trainers[0]->opts.standardize == SPH_STANDARDIZE_MEAN)
         return 0;
     if (run->job->notes)
         text_add(&notes, "%s", run->job->notes);

@@ -44,7 +44,7 @@ int job_refit_choose(struct job_run *run, const sph_result *chosen)
     int bad = 0;
     for (size_t k = 0; k < run->count; k++)
         bad |= json_array_append_new(
-            epochs, json_integer((json_int_t)trainer_place(run->fits[k]->trainer)->best_epoch));
+            epochs, json_integer((json_int_t)trainer_place(run->trainers[k]->loop)->best_epoch));
     run->refit = JSON_OF({"epochs", epochs}, {"trained", json_count(chosen->epochs)},
                          {"best_epoch", json_count(chosen->best_epoch)},
                          {"val_rows", json_count(chosen->val.rows)}, {"val", runfolder_scores(&chosen->val)},

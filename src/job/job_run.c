@@ -170,13 +170,13 @@ static int begin_with(sph_net *net, const sph_net *start)
 }
 
 /* The nets, and all that their steps need: of a table one copy of the rows. Members take one thread each. */
-static int make_fits(struct job_run *run, const sph_split *parts)
+static int make_trainers(struct job_run *run, const sph_split *parts)
 {
     const struct job_spec *spec = &run->job->spec;
     int err = 0;
     run->nets = mem_get(run->count, sizeof(sph_net *));
-    run->fits = mem_get(run->count, sizeof(struct fit *));
-    if (!run->nets || !run->fits)
+    run->trainers = mem_get(run->count, sizeof(sph_trainer *));
+    if (!run->nets || !run->trainers)
         return SPH_EMEMORY;
     for (size_t k = 0; k < run->count && !err; k++) {
         sph_train_opts opts = job_train_opts(spec);
@@ -192,33 +192,34 @@ static int make_fits(struct job_run *run, const sph_split *parts)
             break;
         if (run->start && (err = begin_with(run->nets[k], run->start->nets[k])) < 0)
             break;
-        err = k            ? fit_new_beside(&run->fits[k], run->nets[k], run->fits[0], run->data, parts,
-                                            job_member_fold(run, k), &opts)
-              : run->start ? fit_new_scaled(&run->fits[k], run->nets[k], &run->start->nets[k]->scaling,
+        err = k ? fit_new_beside(&run->trainers[k], run->nets[k], run->trainers[0], run->data, parts,
+                                 job_member_fold(run, k), &opts)
+              : run->start ? fit_new_scaled(&run->trainers[k], run->nets[k], &run->start->nets[k]->scaling,
                                             run->data, parts, &opts)
-                           : fit_new(&run->fits[k], run->nets[k], run->data, parts, &opts);
+                           : fit_new(&run->trainers[k], run->nets[k], run->data, parts, &opts);
     }
     if (err == SPH_EFORMAT && spec->options.data && !*sph_failure()->path) /* a number that cannot be used */
         sph_fail_move(err, spec->options.data, 0, 0);
-    return err || run->count == 1 ? err
-                                  : members_new(&run->members, run->fits, run->count, spec->options.threads);
+    return err || run->count == 1
+               ? err
+               : members_new(&run->members, run->trainers, run->count, spec->options.threads);
 }
 
-static void free_fits(struct job_run *run)
+static void free_trainers(struct job_run *run)
 {
     members_free(run->members);
     for (size_t k = run->count; k-- > 0;) { /* the first one's rows are the others' */
-        if (run->fits)
-            fit_free(run->fits[k]);
+        if (run->trainers)
+            sph_trainer_free(run->trainers[k]);
         if (run->nets)
             sph_net_free(run->nets[k]);
     }
-    mem_free(run->fits);
+    mem_free(run->trainers);
     mem_free(run->nets);
     mem_free(run->joined);
     run->joined = NULL;
     run->members = NULL;
-    run->fits = NULL;
+    run->trainers = NULL;
     run->nets = NULL;
 }
 
@@ -229,13 +230,13 @@ int job_make_parts(struct job_run *run)
     if (run->refit) {
         int err = job_refit_split(run, &parts);
         run->joined = parts.train;
-        return err ? err : make_fits(run, &parts);
+        return err ? err : make_trainers(run, &parts);
     }
     if (run->job->spec.options.protocol == PROTOCOL_REFERENCE) {
         parts.val = parts.test;
         parts.val_rows = parts.test_rows;
     }
-    return make_fits(run, &parts);
+    return make_trainers(run, &parts);
 }
 
 /* ---------------------------------------------------------------- the run */
@@ -338,7 +339,7 @@ static int train(struct job_run *run, const sph_observer *observers, size_t coun
         all[own++ + count] = job_first_saver(run);
     run->clock.saved_at = run->clock.began = clock_seconds();
     int err = run->members ? job_train_members(run, all, own + count, result)
-                           : fit_run(run->fits[0], all, own + count, result);
+                           : fit_run(run->trainers[0], all, own + count, result);
     result->seconds += run->clock.before;
     if (run->job->spec.options.protocol == PROTOCOL_REFERENCE)
         result->val = (sph_scores){0}; /* it was the test part */
@@ -356,7 +357,7 @@ static int begin_refit(struct job_run *run, const sph_result *chosen)
     run->metrics_open = 0;
     tensorboard_free(run->board);
     run->board = NULL;
-    free_fits(run);
+    free_trainers(run);
     run->clock.before = chosen->seconds;
     if ((err = job_make_parts(run)) < 0 || !run->folder.dir ||
         (err = metrics_open(&run->metrics, run->folder.dir, RUNFOLDER_REFIT, 0)) < 0)
@@ -386,17 +387,17 @@ static int train_all(struct job_run *run, const sph_observer *observers, size_t 
 
 static int begin_record(struct job_run *run, const json_t *kept)
 {
-    const struct fit *fit = run->fits[0];
+    const sph_trainer *trainer = run->trainers[0];
     struct record_setup setup = {
         .dir = run->folder.dir,
         .moments = &run->job->spec.options.record,
         .net = run->nets[0],
         .data = run->data,
-        .rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source,
-        .batch_rows = trainer_rows(fit->trainer),
-        .opts = &fit->opts,
+        .rows = trainer->as_it_is ? &trainer->as_it_is->source : &trainer->train->source,
+        .batch_rows = trainer_rows(trainer->loop),
+        .opts = &trainer->opts,
         .kept = kept,
-        .finished = trainer_place(fit->trainer)->finished,
+        .finished = trainer_place(trainer->loop)->finished,
     };
     run->job->record_size = (sph_record_size){0};
     int err = options_has(&run->job->spec, OPTION_RECORD) ? record_new(&run->record, &setup) : 0;
@@ -408,16 +409,16 @@ static int begin_record(struct job_run *run, const json_t *kept)
 /* A new event file each time: what a killed run wrote behind its checkpoint is passed over. A run that is over has its own. */
 static int begin_log(struct job_run *run)
 {
-    const struct fit *fit = run->fits[0];
-    const struct source *rows = fit->as_it_is ? &fit->as_it_is->source : &fit->train->source;
-    int finished = trainer_place(fit->trainer)->finished;
+    const sph_trainer *trainer = run->trainers[0];
+    const struct source *rows = trainer->as_it_is ? &trainer->as_it_is->source : &trainer->train->source;
+    int finished = trainer_place(trainer->loop)->finished;
     int wanted = run->job->spec.options.log == LOG_TENSORBOARD && !finished && !run->refit;
     struct tensorboard_setup setup = {
         .dir = run->folder.dir,
         .spec = &run->job->spec,
         .net = run->nets[0],
         .rows = moments_want(&run->job->spec.options.record, "boundaries") ? rows : NULL,
-        .step = trainer_place(fit->trainer)->step};
+        .step = trainer_place(trainer->loop)->step};
     return wanted ? tensorboard_new(&run->board, &setup) : 0;
 }
 
@@ -500,7 +501,7 @@ void job_run_free(struct job_run *run)
         metrics_close(&run->metrics);
     tensorboard_free(run->board);
     record_free(run->record);
-    free_fits(run);
+    free_trainers(run);
     json_decref(run->more);
     json_decref(run->refit);
     sph_split_free(&run->split);

@@ -35,7 +35,7 @@ struct job_run {
     size_t count;            /* of an ensemble's members; 1 of one net */
     const sph_start *start;  /* NULL: at drawn numbers */
     sph_net **nets;          /* (count) */
-    struct fit **fits;       /* (count) */
+    sph_trainer **trainers;  /* (count) */
     struct members *members; /* NULL: one net */
     struct metrics metrics;
     int metrics_open;

@@ -15,7 +15,7 @@ static int parts_of(const struct job_run *run, struct checkpoint_parts *out)
 {
     struct trainer **trainers = mem_get(run->count, sizeof *trainers);
     for (size_t k = 0; trainers && k < run->count; k++)
-        trainers[k] = run->fits[k]->trainer;
+        trainers[k] = run->trainers[k]->loop;
     *out = (struct checkpoint_parts){trainers, run->count, run->nets[0]};
     return trainers ? 0 : SPH_EMEMORY;
 }

@@ -31,7 +31,7 @@ static const double round_seconds = 1;
 struct candidate {
     struct job_spec *spec;
     sph_net *net;
-    struct fit *fit;
+    sph_trainer *trainer;
     json_t *rungs;
     double value; /* best so far, smaller is better */
     int diverged;
@@ -139,9 +139,9 @@ static int make_candidate(struct tuning *t, size_t number, size_t point)
         return err;
     sph_train_opts opts = job_train_opts(c->spec);
     opts.threads = 1;
-    err = number ? fit_new_beside(&c->fit, c->net, t->all[0].fit, t->run->data, &t->run->split,
+    err = number ? fit_new_beside(&c->trainer, c->net, t->all[0].trainer, t->run->data, &t->run->split,
                                   (struct fit_fold){0}, &opts)
-                 : fit_new(&c->fit, c->net, t->run->data, &t->run->split, &opts);
+                 : fit_new(&c->trainer, c->net, t->run->data, &t->run->split, &opts);
     c->rungs = json_array();
     return err ? err : c->rungs ? 0 : sph_fail(SPH_EMEMORY, "out of memory");
 }
@@ -160,7 +160,7 @@ static int make_candidates(struct tuning *t)
 static void tuning_free(struct tuning *t)
 {
     for (size_t i = t->all ? t->count : 0; i-- > 0;) { /* the first one's rows are the others' */
-        fit_free(t->all[i].fit);
+        sph_trainer_free(t->all[i].trainer);
         sph_net_free(t->all[i].net);
         options_delete(t->all[i].spec);
         json_decref(t->all[i].rungs);
@@ -174,29 +174,29 @@ static void tuning_free(struct tuning *t)
 /* Everyone alive trains up to so many epochs. */
 static int climb(struct tuning *t, size_t epochs)
 {
-    struct fit **fits = mem_get(t->alive, sizeof(struct fit *));
+    sph_trainer **trainers = mem_get(t->alive, sizeof(sph_trainer *));
     struct members *members = NULL;
-    int err = fits ? 0 : SPH_EMEMORY;
+    int err = trainers ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < t->alive && !err; i++) {
-        fits[i] = t->all[t->live[i]].fit;
-        fits[i]->opts.last_epoch = epochs;
-        trainer_go_on(fits[i]->trainer);
+        trainers[i] = t->all[t->live[i]].trainer;
+        trainers[i]->opts.last_epoch = epochs;
+        trainer_go_on(trainers[i]->loop);
     }
-    if (!err && !(err = members_new(&members, fits, t->alive, sph_processors())))
+    if (!err && !(err = members_new(&members, trainers, t->alive, sph_processors())))
         members_forgive(members);
     while (!err && !members_finished(members))
         err = members_round(members, round_seconds);
     for (size_t i = 0; i < t->alive && !err; i++) {
         struct candidate *c = &t->all[t->live[i]];
         c->diverged |= members_diverged(members, i);
-        c->value = c->diverged ? INFINITY : trainer_place(c->fit->trainer)->best;
-        json_int_t trained = (json_int_t)trainer_place(c->fit->trainer)->epoch;
+        c->value = c->diverged ? INFINITY : trainer_place(c->trainer->loop)->best;
+        json_int_t trained = (json_int_t)trainer_place(c->trainer->loop)->epoch;
         if (json_array_append_new(c->rungs, json_pack("{s:I, s:o}", "epochs", trained, "value",
                                                       json_number(fabs(c->value)))) < 0)
             err = sph_fail(SPH_EMEMORY, "out of memory");
     }
     members_free(members);
-    mem_free(fits);
+    mem_free(trainers);
     return err;
 }
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "job/defaults.h"
 #include "job/option_kinds.h"
+#include "job/tool.h"
 
 /* ---------------------------------------------------------------- the tables */
 
@@ -233,7 +234,7 @@ int options_override(struct job_spec *spec, const struct job_spec *from, enum op
         if (!options_given(from, (enum option_id)i))
             continue;
         err = options_take(spec, from, (enum option_id)i);
-        spec->origin[i] = (unsigned char)origin;
+        spec->origin[i] = from->origin[i] == ORIGIN_COMMAND ? ORIGIN_COMMAND : (unsigned char)origin;
     }
     return err;
 }

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "job/moments.h"
+#include "job/tool.h"
 #include "spherelu.h"
 
 /* What chooses the epoch of a run, and the point of a grid. */
@@ -406,7 +407,7 @@ int options_take(struct job_spec *spec, const struct job_spec *from, enum option
 /* out <- all of another one; out is overwritten, caller frees. */
 int options_copy(struct job_spec *out, const struct job_spec *from);
 
-/* All that were given to another one, which have this origin then. */
+/* All that were given to another one, which have this origin then, or that of the command line if they had it. */
 int options_override(struct job_spec *spec, const struct job_spec *from, enum option_origin origin);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "boundary/tracker.h"
 #include "job/recorder.h"
+#include "job/tool.h"
 #include "store/runfolder.h"
 
 /* X(ID, word in a checkpoint, file, what of `record:` it is of); moves come with every step, the others when they are
@@ -53,8 +54,8 @@ static int add_moves(struct recorder *recorder, uint64_t step)
         sph_motion motion;
         if (sph_tracker_layer(record->tracker, k, &motion) != 1)
             continue;
-        memcpy(at, motion.move, sizeof motion.move);
-        memcpy(at + sizeof motion.move, motion.turn, sizeof motion.turn);
+        memcpy(at, &motion.move, sizeof motion.move);
+        memcpy(at + sizeof &motion.move, &motion.turn, sizeof motion.turn);
         at += sizeof motion.move + sizeof motion.turn;
     }
     return series_add(recorder->series, recorder->row);
@@ -79,7 +80,7 @@ static int add_frame(struct recorder *recorder, uint64_t step)
 
 static int open_moves(struct record *record, const char *path, uint64_t keep_rows)
 {
-    static const size_t three[] = {SPH_MOTION_COUNT};
+    static const size_t three[] = {sizeof(sph_spread) / sizeof(double)};
     struct columns columns = {0};
     columns_add(&columns, NULL, "step", "<u8", 0, NULL);
     for (size_t k = 0; k < record->net->layer_count; k++)

@@ -8,6 +8,7 @@
 
 #include "file/json.h"
 #include "job/moments.h"
+#include "job/tool.h"
 #include "net/net.h"
 #include "rows/data.h"
 #include "rows/source.h"

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "file/json.h"
 #include "boundary/regions.h"
+#include "job/tool.h"
 #include "spherelu/job.h"
 
 enum { PIECE = 1 << 16 };
@@ -82,17 +83,17 @@ static void put_head(struct gathered *json, const sph_regions *regions)
              regions->inputs, regions->outputs, sph_word(SPH_WORDS_TASK, (int)regions->task)->word,
              regions->count);
     text_add(&json->text, "\"window\": ");
-    put_numbers(json, regions->window, 4);
+    put_numbers(json, regions->plane.window, 4);
     text_add(&json->text, ", \"names\": [");
     put_text(json, regions->about.s_name ? regions->about.s_name : "s");
     text_add(&json->text, ", ");
     put_text(json, regions->about.t_name ? regions->about.t_name : "t");
     text_add(&json->text, "],\n\"plane\": {\"origin\": ");
-    put_numbers(json, regions->origin, regions->inputs);
+    put_numbers(json, regions->plane.origin, regions->inputs);
     text_add(&json->text, ", \"first\": ");
-    put_numbers(json, regions->first, regions->inputs);
+    put_numbers(json, regions->plane.first, regions->inputs);
     text_add(&json->text, ", \"second\": ");
-    put_numbers(json, regions->second, regions->inputs);
+    put_numbers(json, regions->plane.second, regions->inputs);
     text_add(&json->text, "},\n\"layers\": [");
     for (size_t k = 0; k < regions->layer_count; k++) {
         text_add(&json->text, "%s{\"path\": ", k ? ", " : "");

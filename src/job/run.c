@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "file/file.h"
 #include "base/memory.h"
+#include "job/tool.h"
 #include "rows/feed.h"
 #include "job/config.h"
 #include "job/job.h"

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "job/run.h"
+#include "job/tool.h"
 
 int sph_run_boundaries(sph_boundaries **out, sph_run *run, size_t layer, const char *source, size_t rows)
 {

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "job/run.h"
+#include "job/tool.h"
 #include "job/verdicts.h"
 
 void sph_confusion_free(sph_confusion *confusion)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "job/nets.h"
 #include "job/run.h"
+#include "job/tool.h"
 
 int sph_run_export(sph_run *run, const char *path, const sph_export_opts *opts)
 {

@@ -12,6 +12,7 @@
 #include "job/run_rows.h"
 #include "rows/feed.h"
 #include "train/evaluate.h"
+#include "train/tool.h"
 
 enum { EVAL_ROWS = 1024 };
 

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "boundary/regions.h"
 #include "job/run.h"
+#include "job/tool.h"
 
 enum { POINTS_MOST = 400 }; /* more would hide what they lie on */
 
@@ -161,14 +162,14 @@ static int add_points(const struct aim *aim, sph_regions *regions)
     size_t step = rows > POINTS_MOST ? (rows + POINTS_MOST - 1) / POINTS_MOST : 1;
     if (!(about->point = mem_get(4 * (plane ? 3 : rows / step + 1), sizeof *about->point)))
         return SPH_EMEMORY;
-    const double *w = regions->window;
+    const double *w = regions->plane.window;
     for (size_t p = 0; plane && p < 3; p++) {
         double s = 0, t = 0;
         for (size_t i = 0; i < n; i++) {
             double scale = aim->run->net->scaling.x_scale ? aim->run->net->scaling.x_scale[i] : 1;
-            double x = (aim->point[p * n + i] - regions->origin[i]) / scale;
-            s += x * regions->first[i] / scale;
-            t += x * regions->second[i] / scale;
+            double x = (aim->point[p * n + i] - regions->plane.origin[i]) / scale;
+            s += x * regions->plane.first[i] / scale;
+            t += x * regions->plane.second[i] / scale;
         }
         add_point(aim, about, plane[p], s, t);
     }
@@ -187,7 +188,8 @@ static int add_words(const struct aim *aim, sph_regions *regions)
     size_t n = regions->inputs;
     about->title =
         mem_format(regions->stopped ? "the first %zu linear regions" : "%zu linear regions", regions->count);
-    double high = (regions->window[3] - regions->window[2]) / (regions->window[1] - regions->window[0]);
+    double high = (regions->plane.window[3] - regions->plane.window[2]) /
+                  (regions->plane.window[1] - regions->plane.window[0]);
     about->square = plane && high > 0.5 && high < 2; /* a strip would be lost on its page */
     about->planar = plane != NULL;
     about->output = aim->opts->colour_output;
@@ -210,7 +212,7 @@ int sph_run_regions(sph_regions **out, sph_run *run, const sph_run_regions_opts 
     struct aim aim = {.run = run, .opts = opts};
     sph_regions *regions = NULL;
     int err;
-    sph_regions_defaults(&aim.regions);
+    aim.regions.size = sizeof aim.regions;
     aim.regions.task = run->spec->options.task < 0 ? SPH_TASK_REGRESSION : (sph_task)run->spec->options.task;
     aim.regions.self = opts->self;
     aim.regions.progress = opts->progress;

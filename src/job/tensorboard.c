@@ -101,7 +101,7 @@ static int write_turns(struct tensorboard *board, uint64_t step)
         if (!sph_tracker_layer(board->tracker, k, &motion))
             continue;
         if (!(err = scalar(board, step, path, "turn_largest", degrees * board->largest[k])))
-            err = scalar(board, step, path, "turn_median", degrees * motion.turn[SPH_MOTION_MEDIAN]);
+            err = scalar(board, step, path, "turn_median", degrees * motion.turn.median);
         board->largest[k] = 0;
     }
     return err;
@@ -163,8 +163,8 @@ static int on_step(void *self, const sph_view *view)
         return 0;
     tracker_step(board->tracker, view);
     for (size_t k = 0; k < board->net->layer_count; k++)
-        if (sph_tracker_layer(board->tracker, k, &motion) && motion.turn[SPH_MOTION_MAX] > board->largest[k])
-            board->largest[k] = motion.turn[SPH_MOTION_MAX];
+        if (sph_tracker_layer(board->tracker, k, &motion) && motion.turn.max > board->largest[k])
+            board->largest[k] = motion.turn.max;
     return 0;
 }
 

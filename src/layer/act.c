@@ -2,6 +2,7 @@
 #include "layer/act.h"
 
 #include "compute/kernels.h"
+#include "layer/tool.h"
 
 static const struct act_ops act_identity = {
     .name = "identity",

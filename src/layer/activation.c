@@ -118,7 +118,7 @@ static void alone_backward(const struct op *op, const struct tile *tile)
 {
     if (!op->din)
         return;
-    const struct buffer *to = op->add_din ? op->dout : op->din;
+    const struct buffer *to = op->add.din ? op->dout : op->din;
     for (size_t p = 0; p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
         void *d = slice_at(op->dout, op->k, tile, p);
@@ -132,7 +132,7 @@ static void alone_backward(const struct op *op, const struct tile *tile)
             .dz = slice_at(to, op->k, tile, p),
             .lddz = to->ld,
         });
-        if (op->add_din)
+        if (op->add.din)
             op->k->add(slice.rows, slice.width, d, op->dout->ld, slice_at(op->din, op->k, tile, p),
                        op->din->ld);
     }

@@ -24,8 +24,8 @@ static void backward(const struct op *op, const struct tile *tile, int relu)
         struct slice slice = buffer_slice(op->out, tile, p);
         op->k->sum_grad(slice.rows, slice.width, relu ? slice_at(op->out, op->k, tile, p) : NULL, op->out->ld,
                         slice_at(op->dout, op->k, tile, p), op->dout->ld, gradient_at(op, op->din, tile, p),
-                        op->din ? op->din->ld : 0, op->add_din, gradient_at(op, op->din2, tile, p),
-                        op->din2 ? op->din2->ld : 0, op->add_din2);
+                        op->din ? op->din->ld : 0, op->add.din, gradient_at(op, op->din2, tile, p),
+                        op->din2 ? op->din2->ld : 0, op->add.din2);
     }
 }
 

@@ -44,7 +44,7 @@ static void conv_op_backward(const struct op *op, const struct tile *tile)
     if (op->din) {
         call.dx = buffer_at(op->din, k, tile);
         call.lddx = op->din->ld;
-        call.add = op->add_din;
+        call.add = op->add.din;
         conv_backward_data(op->conv.convs[tile->worker], &call);
     }
     if (!product_sums_bias(op))

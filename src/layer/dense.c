@@ -33,7 +33,7 @@ static void dense_backward(const struct op *op, const struct tile *tile)
         k->column_sums(tile->rows, w->m, dz, op->dout->ld, grads->db);
     if (op->din && !(op->dense.before && op->dense.before->outer))
         k->gemm(tile->rows, w->n, w->m, dz, op->dout->ld, 1, w->wt, w->ldwt, buffer_at(op->din, k, tile),
-                op->din->ld, NULL, op->add_din ? GEMM_ADD : GEMM_SET);
+                op->din->ld, NULL, op->add.din ? GEMM_ADD : GEMM_SET);
 }
 
 const struct op_kind op_dense = {.forward = dense_forward, .backward = dense_backward, .back_in = 1};

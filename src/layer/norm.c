@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "layer/norm_rows.h"
+#include "layer/tool.h"
 
 const struct norm_ops norm_NONE = {.name = "none"};
 

@@ -18,8 +18,8 @@ static void own_batch(struct norm_state *state, const struct kernels *k)
     double **numbers[] = {&state->spare, &state->statistic, &state->inverse};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = mem_own(&state->owned, width, sizeof(double));
-    void **vectors[] = {&state->mean,   &state->scale,  &state->shift,
-                        &state->factor, &state->across, &state->offset};
+    void **vectors[] = {&state->mean,        &state->scale,       &state->shift,
+                        &state->back.factor, &state->back.across, &state->back.offset};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         *vectors[i] = mem_own(&state->owned, width, k->size);
 }

@@ -137,9 +137,9 @@ static void join_back(const struct op *op, size_t tiles, size_t rows)
         sum_dy[j] *= -factor / count;
         sum_dyz[j] *= -factor * state->inverse[j] / count;
     }
-    op->k->from_double(state->width, state->spare, state->factor);
-    op->k->from_double(state->width, sum_dy, state->offset);
-    op->k->from_double(state->width, sum_dyz, state->across);
+    op->k->from_double(state->width, state->spare, state->back.factor);
+    op->k->from_double(state->width, sum_dy, state->back.offset);
+    op->k->from_double(state->width, sum_dyz, state->back.across);
 }
 
 static void apply_back(const struct op *op, const struct tile *tile)
@@ -152,8 +152,9 @@ static void apply_back(const struct op *op, const struct tile *tile)
         k->normalize_grad(slice.rows, slice.width, d, op->dout->ld, slice_at(op->in, k, tile, p), op->in->ld,
                           slice_column(&slice, k, state->mean), slice_column(&slice, k, state->scale),
                           slice_column(&slice, k, op->weights->norm[BETA]), op->fused->relu_in_norm,
-                          slice_column(&slice, k, state->factor), slice_column(&slice, k, state->across),
-                          slice_column(&slice, k, state->offset), d, op->dout->ld);
+                          slice_column(&slice, k, state->back.factor),
+                          slice_column(&slice, k, state->back.across),
+                          slice_column(&slice, k, state->back.offset), d, op->dout->ld);
     }
 }
 
@@ -169,7 +170,7 @@ static void prepare_still(struct op *op)
 {
     struct norm_state *state = op->norm.state;
     prepare(op);
-    memcpy(state->factor, state->scale, state->width * op->k->size);
+    memcpy(state->back.factor, state->scale, state->width * op->k->size);
 }
 
 static void bn_apply(struct op *op, enum norm_how how)

@@ -31,11 +31,11 @@ static void again(const struct op *op, const struct tile *tile, size_t p, void *
 /* The gradient goes on to the node before. */
 static void apply_back(const struct op *op, const struct tile *tile)
 {
-    const struct buffer *to = op->add_din ? op->dout : op->din;
+    const struct buffer *to = op->add.din ? op->dout : op->din;
     if (!op->din)
         return;
     norm_shift(op, tile, op->dout, to);
-    for (size_t p = 0; op->add_din && p < buffer_slices(op->in, tile); p++) {
+    for (size_t p = 0; op->add.din && p < buffer_slices(op->in, tile); p++) {
         struct slice slice = buffer_slice(op->in, tile, p);
         op->k->add(slice.rows, slice.width, slice_at(op->dout, op->k, tile, p), op->dout->ld,
                    slice_at(op->din, op->k, tile, p), op->din->ld);
@@ -65,7 +65,7 @@ static void still_back(const struct op *op, const struct tile *tile)
         struct slice slice = buffer_slice(op->in, tile, p);
         const void *from = slice_at(op->dout, op->k, tile, p);
         void *to = slice_at(op->din, op->k, tile, p);
-        if (op->add_din)
+        if (op->add.din)
             op->k->add(slice.rows, slice.width, from, op->dout->ld, to, op->din->ld);
         else
             memcpy(to, from, slice.rows * op->din->ld * op->k->size);

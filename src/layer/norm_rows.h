@@ -12,6 +12,10 @@
 SPH_NORMS(NORM_ROW)
 extern const struct norm_ops norm_imn_output; /* imn's, at the other place */
 
+struct norm_back {
+    void *factor, *across, *offset;
+};
+
 /* What is gathered lies in shares, one per tile or, of blocked images, one per image; they are merged in
  * their order, in f64: the result does not depend on which worker ran which tile. */
 struct norm_state {
@@ -28,7 +32,7 @@ struct norm_state {
     double *statistic;                /* (width) f64: running statistics on their way         */
     double *inverse;                  /* (width) f64: 1 / sigma                               */
     void *mean, *scale, *shift;       /* (width) forward                                      */
-    void *factor, *across, *offset;   /* (width) backward                                     */
+    struct norm_back back;            /* (width) backward                                     */
     struct mem_owned owned;           /* all of them                                          */
 };
 

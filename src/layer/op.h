@@ -178,6 +178,17 @@ struct pool_op {
     uint32_t *winners; /* max: (rows of out's buffer, out pixels, channels); NULL in evaluation */
 };
 
+/* Of a product whose in is not kept: what computes it again, and where to; source NULL: it is kept. */
+struct op_again {
+    const struct op *source;
+    struct buffer *buffer;
+};
+
+/* The gradient already holds another consumer's part: add to it. */
+struct op_adds {
+    int din, din2;
+};
+
 struct op {
     const struct op_kind *kind;
     const struct kernels *k;
@@ -190,13 +201,12 @@ struct op {
     struct buffer *back_also;            /* another buffer that the way back reads, or NULL           */
     /* Or NULL: slice p of out from in, to y, which lies as a slice of out does; on the way back, too */
     void (*again)(const struct op *op, const struct tile *tile, size_t p, void *y);
-    const struct op *source; /* of a product whose in is not kept: computes it again, to in_again; or NULL */
-    struct buffer *in_again;
+    struct op_again in_again;
     struct buffer *work, *back_work; /* room of each worker while the op runs, forward and back: nobody
                                             keeps what is in it; NULL: it needs none                  */
-    int back;              /* the way back runs: a gradient behind it is wanted                           */
-    int add_din, add_din2; /* the gradient already holds another consumer's part: add to it               */
-    struct buffer spare;   /* where out lies when it cannot lie where in does (op_act, op_enter)          */
+    int back;            /* the way back runs: a gradient behind it is wanted                           */
+    struct op_adds add;  /* which gradients are added to                                                */
+    struct buffer spare; /* where out lies when it cannot lie where in does (op_act, op_enter)          */
     union {
         struct dense_op dense;
         struct conv_op conv;
@@ -220,11 +230,12 @@ static inline int product_sums_bias(const struct op *op)
 /* What the way back of a product reads. */
 static inline const void *product_back_in(const struct op *op, const struct tile *tile)
 {
-    if (!op->source)
+    if (!op->in_again.source)
         return buffer_at(op->in, op->k, tile);
-    for (size_t p = 0; p < buffer_slices(op->in_again, tile); p++)
-        op->source->again(op->source, tile, p, slice_at(op->in_again, op->k, tile, p));
-    return buffer_at(op->in_again, op->k, tile);
+    for (size_t p = 0; p < buffer_slices(op->in_again.buffer, tile); p++)
+        op->in_again.source->again(op->in_again.source, tile, p,
+                                   slice_at(op->in_again.buffer, op->k, tile, p));
+    return buffer_at(op->in_again.buffer, op->k, tile);
 }
 
 extern const struct op_kind op_dense;

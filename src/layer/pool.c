@@ -39,7 +39,7 @@ static struct piece piece_of(const struct op *op, const struct tile *tile, const
 
 static void clean_din(const struct op *op, const struct tile *tile)
 {
-    if (!op->add_din)
+    if (!op->add.din)
         memset(buffer_at(op->din, op->k, tile), 0, tile->rows * buffer_length(op->din) * op->k->size);
 }
 

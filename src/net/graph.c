@@ -8,6 +8,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "net/net.h"
 
 int sph_net_new(sph_net **out, sph_dtype dtype)
@@ -37,8 +38,8 @@ void sph_net_free(sph_net *net)
     if (!net)
         return;
     mem_free(net->nodes);
-    levels_free(&net->paths);
-    levels_free(&net->names);
+    levels_free(&net->names.layers);
+    levels_free(&net->names.tensors);
     mem_free(net->layers);
     mem_free(net->tensors);
     mem_free(net->params);
@@ -63,7 +64,7 @@ static int make_room(sph_net *net, const struct net_node *node)
         return sph_fail_key(SPH_EARG, "net", "%zu x %zu x %zu numbers are more than this machine can address",
                             node->channels, node->height, node->width);
     void **nodes = (void **)&net->nodes;
-    return mem_reserve(nodes, &net->node_capacity, net->node_count + 1, sizeof *net->nodes) ? 0 : SPH_EMEMORY;
+    return mem_reserve(nodes, &net->room.nodes, net->node_count + 1, sizeof *net->nodes) ? 0 : SPH_EMEMORY;
 }
 
 static int add_node(sph_net *net, struct net_node node)
@@ -165,7 +166,7 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
     if (spec->path && strlen(spec->path) >= sizeof layer.path)
         return sph_fail_key(SPH_EARG, layer.path, "a layer's name has at most %zu bytes",
                             sizeof layer.path - 1);
-    if (levels_seen(&net->paths, layer.path) != SIZE_MAX)
+    if (levels_seen(&net->names.layers, layer.path) != SIZE_MAX)
         return sph_fail_key(SPH_EARG, layer.path, "two layers of one name");
 
     size_t groups = layer_groups(&layer), inputs;
@@ -194,10 +195,10 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
     int err = find_groups(&layer, node_pixels(&node));
     if (err < 0)
         return err;
-    if (!mem_reserve((void **)&net->layers, &net->layer_capacity, net->layer_count + 1, sizeof *net->layers))
+    if (!mem_reserve((void **)&net->layers, &net->room.layers, net->layer_count + 1, sizeof *net->layers))
         return SPH_EMEMORY;
     node.layer = net->layer_count;
-    if ((err = make_room(net, &node)) < 0 || (err = levels_add(&net->paths, layer.path)) < 0)
+    if ((err = make_room(net, &node)) < 0 || (err = levels_add(&net->names.layers, layer.path)) < 0)
         return err;
     layer.node = add_node(net, node);
     net->layers[net->layer_count++] = layer;
@@ -214,9 +215,13 @@ static const char *layer_name(const sph_net *net, const sph_layer *spec, char te
 int sph_net_dense(sph_net *net, int from, const sph_layer *spec)
 {
     NEED(net, spec);
+    sph_layer own = {.size = sizeof(sph_layer)};
+    int err = SIZED_TAKE(&own, spec, sph_layer);
+    if (err < 0)
+        return err;
+    spec = &own;
     char text[32];
     const char *name = layer_name(net, spec, text);
-    int err;
     if ((err = check_layer(spec, name)) < 0 || (err = check_node(net, from, name)) < 0)
         return err;
     if (spec->kernel || spec->stride || spec->pad || spec->groups)
@@ -278,11 +283,16 @@ static int slide(const sph_net *net, int from, const char *what, size_t kernel, 
 int sph_net_conv(sph_net *net, int from, const sph_layer *spec)
 {
     NEED(net, spec);
+    sph_layer own = {.size = sizeof(sph_layer)};
+    int err = SIZED_TAKE(&own, spec, sph_layer);
+    if (err < 0)
+        return err;
+    spec = &own;
     char text[32];
     const char *name = layer_name(net, spec, text);
     struct net_node node;
-    int err = check_layer(spec, name);
-    if (err < 0 || (err = slide(net, from, name, spec->kernel, spec->stride, spec->pad, &node)) < 0)
+    if ((err = check_layer(spec, name)) < 0 ||
+        (err = slide(net, from, name, spec->kernel, spec->stride, spec->pad, &node)) < 0)
         return err;
     if (spec->groups && (node.channels % spec->groups || spec->units % spec->groups))
         return sph_fail_key(SPH_EARG, name,
@@ -455,20 +465,24 @@ sph_layer net_output_layer(sph_param param, sph_init init, int wn_output)
 {
     int like = wn_output && (unsigned)param < SPH_PARAM_COUNT && param_ops(param)->may_be_output;
     sph_param plain = {0};
-    return (sph_layer){.param = like ? param : plain,
+    return (sph_layer){.size = sizeof(sph_layer),
+                       .param = like ? param : plain,
                        .init = init == SPH_INIT_HE ? SPH_INIT_HE : SPH_INIT_GLOROT};
 }
 
 int sph_net_mlp(sph_net **out, const sph_mlp *spec)
 {
     NEED(out, spec);
+    sph_mlp own = {.size = sizeof(sph_mlp)};
     sph_net *net = NULL;
-    int err = sph_net_new(&net, spec->dtype);
-    if (err < 0)
+    int err = SIZED_TAKE(&own, spec, sph_mlp);
+    if (err < 0 || (err = sph_net_new(&net, own.dtype)) < 0)
         return err;
+    spec = &own;
     int node = sph_net_input(net, spec->inputs);
     for (size_t d = 0; node >= 0 && d < spec->depth; d++) {
-        sph_layer layer = {.units = spec->hidden[d],
+        sph_layer layer = {.size = sizeof(sph_layer),
+                           .units = spec->hidden[d],
                            .param = spec->param,
                            .norm = net_norm_behind(net, node, spec->norm, &spec->details),
                            .act = spec->act,
@@ -514,7 +528,7 @@ int net_add_like(sph_net *net, const struct net_node *node, const int in[2], con
 static int copy_node(sph_net *copy, const sph_net *net, const struct net_node *node, net_adapt *adapt,
                      void *self)
 {
-    sph_layer spec = {0};
+    sph_layer spec = {.size = sizeof(sph_layer)};
     if (node->kind == NODE_DENSE || node->kind == NODE_CONV) {
         spec = net->layers[node->layer].spec;
         spec.path = net->layers[node->layer].path;

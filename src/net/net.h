@@ -90,22 +90,32 @@ struct net_tensor {
                                (m, cin / groups, kh, kw) */
 };
 
+/* For how many there is room. */
+struct net_room {
+    size_t nodes, layers, tensors;
+};
+
+/* Paths of the layers and names of the tensors, in their order. */
+struct net_names {
+    struct levels layers, tensors;
+};
+
 struct sph_net {
     sph_dtype dtype;
     const struct kernels *k;
     struct net_node *nodes;
-    size_t node_count, node_capacity;
+    size_t node_count;
     struct net_layer *layers;
-    size_t layer_count, layer_capacity;
-    struct levels paths; /* of the layers */
+    size_t layer_count;
     int output;
     int ready;
     sph_conv conv; /* how plans compute convolutions */
 
     struct net_tensor *tensors;
-    size_t tensor_count, tensor_capacity;
-    struct levels names; /* of the tensors, in their order */
-    void *params;        /* (learned) */
+    size_t tensor_count;
+    struct net_room room;
+    struct net_names names;
+    void *params; /* (learned) */
     size_t learned;
     size_t group_at[SPH_GROUP_COUNT + 1]; /* group g is [group_at[g], group_at[g+1]) */
     void *state;                          /* (state_len) signs, running statistics */
@@ -220,5 +230,8 @@ int net_add_like(struct sph_net *net, const struct net_node *node, const int in[
  * change a layer's description on the way. (graph.c) */
 typedef void net_adapt(void *self, size_t layer, sph_layer *spec);
 int net_copy_graph(struct sph_net **out, const struct sph_net *net, net_adapt *adapt, void *self);
+
+/* How f32 convolutions are computed from now on; a net starts with auto. */
+void sph_net_set_conv(sph_net *net, sph_conv way);
 
 #endif

@@ -57,7 +57,7 @@ static void new_buffer(struct plan *plan, const struct net_node *like, struct bu
 {
     *out = shape_of(plan, like);
     size_t rows = plan->whole ? plan->rows : plan->tile_rows;
-    plan->requests[plan->request_count++] =
+    plan->requests.list[plan->requests.count++] =
         (struct request){.buffer = out, .numbers = rows * buffer_length(out)};
 }
 
@@ -68,7 +68,7 @@ static struct buffer *new_work(struct plan *plan, size_t bytes, struct buffer *o
     if (!numbers)
         return NULL;
     *out = (struct buffer){.width = numbers, .ld = numbers, .pixels = 1, .blocks = 1, .worker_rows = 1};
-    plan->requests[plan->request_count++] =
+    plan->requests.list[plan->requests.count++] =
         (struct request){.buffer = out,
                          .numbers = (plan->whole ? plan->workers : 1) * numbers,
                          .worker_step = plan->whole ? numbers : 0};
@@ -88,7 +88,7 @@ static int new_norm(struct plan *plan, const struct norm_ops *row, size_t width,
                              .variance = plan->running.variance};
     int err = norm_state_new(&out->state, row, &room);
     if (!err)
-        plan->norms[plan->norm_count++] = out->state;
+        plan->owned.norms[plan->owned.norm_count++] = out->state;
     return err;
 }
 
@@ -124,13 +124,13 @@ static int new_convs(struct plan *plan, const struct net_node *here, struct op *
                              .train = op->back,
                              .input_grad = op->din != NULL};
     op->kind = &op_conv;
-    op->conv.convs = &plan->convs[plan->conv_count];
+    op->conv.convs = &plan->owned.convs[plan->owned.conv_count];
     for (size_t worker = 0; worker < plan->workers; worker++) {
         spec.images = worker_share(plan, worker);
-        int err = conv_new(&plan->convs[plan->conv_count], &spec);
+        int err = conv_new(&plan->owned.convs[plan->owned.conv_count], &spec);
         if (err < 0)
             return err;
-        size_t bytes = conv_scratch(plan->convs[plan->conv_count++]);
+        size_t bytes = conv_scratch(plan->owned.convs[plan->owned.conv_count++]);
         most = bytes > most ? bytes : most;
     }
     op->work = new_work(plan, most, &held[HELD_WORK]);
@@ -154,7 +154,7 @@ static enum norm_how how_of(const struct plan *plan, const struct norm_ops *row,
         return NORM_EVALUATE;
     if (!row->batch || !weights_still(plan->weights, plan->weights->net->nodes[node].layer))
         return NORM_TRAIN;
-    return plan->wanted[node] ? NORM_STILL : NORM_EVALUATE;
+    return plan->notes.wanted[node] ? NORM_STILL : NORM_EVALUATE;
 }
 
 /* A normalization of what a layer reads. In training two layers that read one node share the result, and send
@@ -164,7 +164,7 @@ static int plan_centring(struct plan *plan, const struct norm_ops *row, const st
 {
     int from = plan->weights->net->nodes[node].in[0], err;
     const struct net_node *before = &plan->weights->net->nodes[from];
-    struct centred *shared = &plan->centred[from];
+    struct centred *shared = &plan->notes.centred[from];
     enum norm_how how = how_of(plan, row, node);
     if (shared->norm && how == NORM_TRAIN) {
         norm_state_share(shared->norm, base->weights);
@@ -228,15 +228,39 @@ static int plan_output_norm(struct plan *plan, const struct norm_ops *row, const
     return plan_norm(plan, row, &half, node);
 }
 
+/* The activation of a layer, behind z or what a normalization made of it. through: the normalization in between is computed
+ * again where the activation reads it. */
+static struct op *plan_act(struct plan *plan, const struct op *base, size_t node, struct buffer *in,
+                           struct buffer *held, int through)
+{
+    const struct net_node *here = &plan->weights->net->nodes[node];
+    const struct fusion *fusion = &plan->notes.fusions[here->layer];
+    struct op *last = new_op(plan, base);
+    last->in = in;
+    last->out = &plan->value[node];
+    last->act.act = plan->weights->net->layers[here->layer].spec.act;
+    if (through) {
+        last->act.through = last - 1;
+        last->again = op_act_again;
+        last->work = new_work(plan, slice_bytes(plan, in), &held[HELD_Y]);
+        last->back_work = new_work(plan, slice_bytes(plan, in), &held[HELD_BACK_Y]);
+    }
+    last->kind = fusion_always_idle(fusion) ? &op_act_idle : &op_act;
+    last->spare = shape_of(plan, here);
+    if (fusion_needs_place(fusion))
+        new_buffer(plan, here, &last->spare);
+    return last;
+}
+
 /* [norm at the input] | dense or conv | [norm] | activation | [norm at the output]; a norm is gather, apply or one op */
 static int plan_layer(struct plan *plan, size_t node)
 {
     const sph_net *net = plan->weights->net;
     const struct net_node *here = &net->nodes[node];
     const struct net_layer *layer = &net->layers[here->layer];
-    struct fusion *fusion = &plan->fusions[here->layer];
+    struct fusion *fusion = &plan->notes.fusions[here->layer];
     const struct norm_ops *norm = layer->norm;
-    int from = here->in[0], back = plan->wanted[node], err;
+    int from = here->in[0], back = plan->notes.wanted[node], err;
     fusion_begin(fusion, layer, &plan->weights->layer[here->layer]);
     struct op base = {.k = plan->k,
                       .weights = &plan->weights->layer[here->layer],
@@ -247,9 +271,9 @@ static int plan_layer(struct plan *plan, size_t node)
     struct buffer *held = mem_get(HELD, sizeof *held);
     if (!held)
         return SPH_EMEMORY;
-    plan->owned[plan->owned_count++] = held;
+    plan->owned.other[plan->owned.count++] = held;
     struct buffer *in = &plan->value[from], *z = &held[HELD_Z],
-                  *din = plan->wanted[from] ? &plan->grad[from] : NULL;
+                  *din = plan->notes.wanted[from] ? &plan->grad[from] : NULL;
     if (norm->at_input && (err = plan_centring(plan, norm, &base, node, held, &in, &din)) < 0)
         return err;
 
@@ -277,20 +301,7 @@ static int plan_layer(struct plan *plan, size_t node)
     if (norm_between(norm) && (err = plan_norm(plan, norm, &half, node)) < 0)
         return err;
 
-    struct op *last = new_op(plan, &base);
-    last->in = through ? z : half.out;
-    last->out = &plan->value[node];
-    last->act.act = layer->spec.act;
-    if (through) {
-        last->act.through = last - 1;
-        last->again = op_act_again;
-        last->work = new_work(plan, slice_bytes(plan, z), &held[HELD_Y]);
-        last->back_work = new_work(plan, slice_bytes(plan, z), &held[HELD_BACK_Y]);
-    }
-    last->kind = fusion_always_idle(fusion) ? &op_act_idle : &op_act;
-    last->spare = shape_of(plan, here);
-    if (fusion_needs_place(fusion))
-        new_buffer(plan, here, &last->spare);
+    struct op *last = plan_act(plan, &base, node, through ? z : half.out, held, through);
     if (norm->at_output)
         last->out = &held[HELD_SY];
     return norm->at_output ? plan_output_norm(plan, norm, &base, last->out, node) : 0;
@@ -302,16 +313,16 @@ static struct op between(struct plan *plan, size_t node, const struct net_node *
 {
     const sph_net *net = plan->weights->net;
     const struct net_node *here = &net->nodes[node];
-    int back = plan->wanted[node], first = from->in[0], second = from->in[1];
+    int back = plan->notes.wanted[node], first = from->in[0], second = from->in[1];
     struct op op = {.k = plan->k,
                     .back = back,
                     .in = &plan->value[first],
                     .in2 = second < 0 ? NULL : &plan->value[second],
                     .out = &plan->value[node],
                     .dout = &plan->grad[node]};
-    if (plan->wanted[first])
+    if (plan->notes.wanted[first])
         op.din = &plan->grad[first];
-    if (second >= 0 && plan->wanted[second])
+    if (second >= 0 && plan->notes.wanted[second])
         op.din2 = &plan->grad[second];
     new_buffer(plan, here, op.out);
     if (back)
@@ -324,7 +335,7 @@ static int new_winners(struct plan *plan, const struct net_node *here, struct op
     op->pool.winners = mem_get(buffered_rows(plan) * node_features(here), sizeof *op->pool.winners);
     if (!op->pool.winners)
         return SPH_EMEMORY;
-    plan->owned[plan->owned_count++] = op->pool.winners;
+    plan->owned.other[plan->owned.count++] = op->pool.winners;
     return 0;
 }
 
@@ -376,10 +387,10 @@ static void mark_additions(struct plan *plan)
         struct op *op = &plan->ops[i];
         for (size_t j = i + 1; j < plan->op_count; j++) {
             const struct op *earlier = &plan->ops[j]; /* on the way back */
-            op->add_din |= op->din && (earlier->din == op->din || earlier->din2 == op->din);
-            op->add_din2 |= op->din2 && (earlier->din == op->din2 || earlier->din2 == op->din2);
+            op->add.din |= op->din && (earlier->din == op->din || earlier->din2 == op->din);
+            op->add.din2 |= op->din2 && (earlier->din == op->din2 || earlier->din2 == op->din2);
         }
-        op->add_din2 |= op->din2 && op->din2 == op->din; /* x + x */
+        op->add.din2 |= op->din2 && op->din2 == op->din; /* x + x */
     }
 }
 
@@ -448,9 +459,9 @@ static void find_again(struct plan *plan)
             continue;
         size_t l = (size_t)(op->weights - plan->weights->layer);
         const sph_net *net = plan->weights->net;
-        op->source = source;
-        op->in_again = &plan->again[l];
-        new_buffer(plan, &net->nodes[net->nodes[net->layers[l].node].in[0]], op->in_again);
+        op->in_again.source = source;
+        op->in_again.buffer = &plan->notes.again[l];
+        new_buffer(plan, &net->nodes[net->nodes[net->layers[l].node].in[0]], op->in_again.buffer);
     }
 }
 
@@ -475,8 +486,9 @@ static void find_wanted(struct plan *plan)
     for (size_t node = 1; node < net->node_count && plan->mode == PLAN_TRAIN; node++) {
         const struct net_node *here = &net->nodes[node];
         int layer = here->kind == NODE_DENSE || here->kind == NODE_CONV;
-        plan->wanted[node] = (layer && !weights_still(plan->weights, here->layer)) ||
-                             plan->wanted[here->in[0]] || (here->in[1] >= 0 && plan->wanted[here->in[1]]);
+        plan->notes.wanted[node] = (layer && !weights_still(plan->weights, here->layer)) ||
+                                   plan->notes.wanted[here->in[0]] ||
+                                   (here->in[1] >= 0 && plan->notes.wanted[here->in[1]]);
     }
 }
 
@@ -491,7 +503,7 @@ static int plan_nodes(struct plan *plan)
             return err;
     mark_additions(plan);
     if (plan->mode == PLAN_TRAIN)
-        fusion_pair(plan->fusions, plan->weights->layer, plan->ops, plan->op_count);
+        fusion_pair(plan->notes.fusions, plan->weights->layer, plan->ops, plan->op_count);
     find_again(plan);
     while (plan->back_end < plan->op_count && !plan->ops[plan->back_end].back)
         plan->back_end++;
@@ -520,20 +532,20 @@ int plan_new(struct plan **out, struct weights *weights, size_t rows, enum plan_
     plan->workers = workers < plan->tiles ? workers : plan->tiles;
     plan->value = mem_get(nodes, sizeof *plan->value);
     plan->grad = mem_get(nodes, sizeof *plan->grad);
-    plan->wanted = mem_get(nodes, sizeof *plan->wanted);
-    plan->centred = mem_get(nodes, sizeof *plan->centred);
-    plan->fusions = mem_get(net->layer_count, sizeof *plan->fusions);
+    plan->notes.wanted = mem_get(nodes, sizeof *plan->notes.wanted);
+    plan->notes.centred = mem_get(nodes, sizeof *plan->notes.centred);
+    plan->notes.fusions = mem_get(net->layer_count, sizeof *plan->notes.fusions);
     plan->ops = mem_get(nodes * OPS_PER_NODE, sizeof *plan->ops);
-    plan->norms = mem_get(nodes, sizeof *plan->norms);
-    plan->convs = mem_get(nodes * plan->workers, sizeof *plan->convs);
-    plan->owned = mem_get(nodes * OWNED_PER_NODE, sizeof *plan->owned);
-    plan->again = mem_get(net->layer_count, sizeof *plan->again);
-    plan->requests = mem_get(nodes * BUFFERS_PER_NODE, sizeof *plan->requests);
-    plan->tile_sum = mem_get(plan->tiles, sizeof *plan->tile_sum);
+    plan->owned.norms = mem_get(nodes, sizeof *plan->owned.norms);
+    plan->owned.convs = mem_get(nodes * plan->workers, sizeof *plan->owned.convs);
+    plan->owned.other = mem_get(nodes * OWNED_PER_NODE, sizeof *plan->owned.other);
+    plan->notes.again = mem_get(net->layer_count, sizeof *plan->notes.again);
+    plan->requests.list = mem_get(nodes * BUFFERS_PER_NODE, sizeof *plan->requests.list);
+    plan->run.tile_sum = mem_get(plan->tiles, sizeof *plan->run.tile_sum);
     int err = SPH_EMEMORY;
-    if (!plan->value || !plan->grad || !plan->wanted || !plan->centred || !plan->fusions || !plan->ops ||
-        !plan->norms || !plan->convs || !plan->owned || !plan->again || !plan->requests || !plan->tile_sum ||
-        (err = plan_nodes(plan)) < 0) {
+    if (!plan->value || !plan->grad || !plan->notes.wanted || !plan->notes.centred || !plan->notes.fusions ||
+        !plan->ops || !plan->owned.norms || !plan->owned.convs || !plan->owned.other || !plan->notes.again ||
+        !plan->requests.list || !plan->run.tile_sum || (err = plan_nodes(plan)) < 0) {
         plan_free(plan);
         return err;
     }
@@ -545,16 +557,17 @@ void plan_free(struct plan *plan)
 {
     if (!plan)
         return;
-    for (size_t i = 0; i < plan->norm_count; i++)
-        norm_state_free(plan->norms[i]);
-    for (size_t i = 0; i < plan->conv_count; i++)
-        conv_free(plan->convs[i]);
-    for (size_t i = 0; i < plan->owned_count; i++)
-        mem_free(plan->owned[i]);
-    if (plan->memory != plan->weights->room)
-        mem_free(plan->memory);
-    void *owned[] = {plan->value, plan->grad,  plan->wanted, plan->again, plan->centred,  plan->fusions,
-                     plan->ops,   plan->norms, plan->convs,  plan->owned, plan->requests, plan->tile_sum};
+    for (size_t i = 0; i < plan->owned.norm_count; i++)
+        norm_state_free(plan->owned.norms[i]);
+    for (size_t i = 0; i < plan->owned.conv_count; i++)
+        conv_free(plan->owned.convs[i]);
+    for (size_t i = 0; i < plan->owned.count; i++)
+        mem_free(plan->owned.other[i]);
+    if (plan->owned.memory != plan->weights->room)
+        mem_free(plan->owned.memory);
+    void *owned[] = {plan->value,         plan->grad,          plan->notes.wanted,  plan->notes.again,
+                     plan->notes.centred, plan->notes.fusions, plan->ops,           plan->owned.norms,
+                     plan->owned.convs,   plan->owned.other,   plan->requests.list, plan->run.tile_sum};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(plan);

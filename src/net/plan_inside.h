@@ -22,6 +22,39 @@ struct request {
     size_t worker_step; /* from a worker's place in it to the next one's; 0: each has an arena of its own */
 };
 
+struct requests {
+    struct request *list; /* (count) */
+    size_t count;
+};
+
+/* What is known of the nodes and layers before there are ops. */
+struct plan_notes {
+    unsigned char *wanted; /* (nodes) in training: it or one before it learns, so that its gradient counts */
+    struct centred *centred; /* (nodes) */
+    struct fusion *fusions;  /* (layers) */
+    struct buffer *again;    /* (layers) inputs that are computed again */
+};
+
+/* All that is freed with the plan. */
+struct plan_owned {
+    struct norm_state **norms; /* (norm_count) */
+    size_t norm_count;
+    struct conv **convs; /* (conv_count) */
+    size_t conv_count;
+    void **other; /* (count) */
+    size_t count;
+    void *memory; /* of all buffers; its own unless it is the weights' room */
+};
+
+struct plan_at_work {
+    const struct plan_watcher *watcher;
+    const struct plan_head *head;
+    size_t rows, tiles;
+    double *tile_sum;  /* (tiles) what the head returned */
+    size_t begin, end; /* ops of the segment at work */
+    int forward, backward;
+};
+
 struct plan {
     struct weights *weights; /* borrowed */
     const struct kernels *k;
@@ -33,30 +66,13 @@ struct plan {
 
     struct buffer input;         /* as the caller gave it */
     struct buffer *value, *grad; /* (nodes) */
-    unsigned char *wanted; /* (nodes) in training: it or one before it learns, so that its gradient counts */
-    struct centred *centred; /* (nodes) */
-    struct fusion *fusions;  /* (layers) */
+    struct plan_notes notes;
     struct op *ops;
     size_t op_count;
-    size_t back_end;           /* the way back ends at this op: none before it has one */
-    struct norm_state **norms; /* owned, (norm_count) */
-    size_t norm_count;
-    struct conv **convs; /* owned, (conv_count) */
-    size_t conv_count;
-    void **owned; /* (owned_count) freed with the plan */
-    size_t owned_count;
-    struct buffer *again;     /* (layers) inputs that are computed again */
-    struct request *requests; /* (request_count) */
-    size_t request_count;
-    void *memory;     /* of all buffers; its own unless it is the weights' room */
-    double *tile_sum; /* (tiles) what the head returned */
-
-    /* one run */
-    const struct plan_watcher *watcher;
-    const struct plan_head *head;
-    size_t run_rows, run_tiles;
-    size_t begin, end; /* ops of the segment at work */
-    int forward, backward;
+    size_t back_end; /* the way back ends at this op: none before it has one */
+    struct requests requests;
+    struct plan_owned owned;
+    struct plan_at_work run;
 };
 
 /* Memory for the buffers that were asked for, once all ops are known. (plan_memory.c) */

@@ -28,8 +28,8 @@ static void touch(const struct plan *plan, struct arena_span *spans, const struc
 {
     if (!buffer)
         return;
-    for (size_t i = 0; i < plan->request_count; i++)
-        if (plan->requests[i].buffer == buffer) {
+    for (size_t i = 0; i < plan->requests.count; i++)
+        if (plan->requests.list[i].buffer == buffer) {
             spans[i].first = moment < spans[i].first ? moment : spans[i].first;
             spans[i].last = moment > spans[i].last ? moment : spans[i].last;
             return;
@@ -63,7 +63,7 @@ static void touch_all(const struct plan *plan, struct arena_span *spans)
             touch_at(plan, spans, forward[j], i, 0);
         if (!op->back)
             continue;
-        const struct op *source = op->source;
+        const struct op *source = op->in_again.source;
         int product = op->kind == &op_conv || op->kind == &op_dense;
         int reads_in = op->kind->back_in && !source && !(product && !op->grads->dw);
         const struct buffer *backward[] = {reads_in ? op->in : NULL,
@@ -74,7 +74,7 @@ static void touch_all(const struct plan *plan, struct arena_span *spans)
                                            op->dout,
                                            op->back_also,
                                            op->back_work,
-                                           op->in_again,
+                                           op->in_again.buffer,
                                            source ? source->in : NULL};
         for (size_t j = 0; j < sizeof backward / sizeof *backward; j++)
             touch_at(plan, spans, backward[j], i, 1);
@@ -85,22 +85,22 @@ static void touch_all(const struct plan *plan, struct arena_span *spans)
 
 int plan_place_buffers(struct plan *plan)
 {
-    size_t count = plan->request_count, line = MEM_ALIGN / plan->k->size;
+    size_t count = plan->requests.count, line = MEM_ALIGN / plan->k->size;
     struct arena_span *spans = mem_get(count, sizeof *spans);
     size_t *order = mem_get(count, sizeof *order);
     if (spans && order) {
         for (size_t i = 0; i < count; i++)
-            spans[i] = (struct arena_span){.length = plan->requests[i].numbers, .first = (size_t)-1};
+            spans[i] = (struct arena_span){.length = plan->requests.list[i].numbers, .first = (size_t)-1};
         touch_all(plan, spans);
         size_t numbers = arena_place(spans, count, line, order);
-        plan->memory = weights_room(plan->weights, (plan->whole ? 1 : plan->workers) * numbers);
-        for (size_t i = 0; plan->memory && i < count; i++) {
-            plan->requests[i].buffer->data = (char *)plan->memory + spans[i].at * plan->k->size;
-            plan->requests[i].buffer->worker_step =
-                plan->requests[i].worker_step ? plan->requests[i].worker_step : numbers;
+        plan->owned.memory = weights_room(plan->weights, (plan->whole ? 1 : plan->workers) * numbers);
+        for (size_t i = 0; plan->owned.memory && i < count; i++) {
+            plan->requests.list[i].buffer->data = (char *)plan->owned.memory + spans[i].at * plan->k->size;
+            plan->requests.list[i].buffer->worker_step =
+                plan->requests.list[i].worker_step ? plan->requests.list[i].worker_step : numbers;
         }
     }
     mem_free(spans);
     mem_free(order);
-    return plan->memory ? 0 : SPH_EMEMORY;
+    return plan->owned.memory ? 0 : SPH_EMEMORY;
 }

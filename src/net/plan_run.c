@@ -11,29 +11,29 @@ static void show(const struct plan *plan, const struct op *op, const struct tile
 {
     for (size_t node = 1; node < plan->weights->net->node_count; node++)
         if (op->out == &plan->value[node])
-            plan->watcher->see(plan->watcher->self, node, tile, op->out);
+            plan->run.watcher->see(plan->run.watcher->self, node, tile, op->out);
 }
 
 static void run_tile(struct plan *plan, const struct tile *tile)
 {
-    int last = plan->end == plan->op_count;
-    if (plan->forward)
-        for (size_t i = plan->begin; i < plan->end; i++) {
+    int last = plan->run.end == plan->op_count;
+    if (plan->run.forward)
+        for (size_t i = plan->run.begin; i < plan->run.end; i++) {
             if (plan->ops[i].kind->forward)
                 plan->ops[i].kind->forward(&plan->ops[i], tile);
-            if (plan->watcher)
+            if (plan->run.watcher)
                 show(plan, &plan->ops[i], tile);
         }
-    if (plan->forward && last && plan->head) {
+    if (plan->run.forward && last && plan->run.head) {
         int output = plan->weights->net->output;
         const struct buffer *y = &plan->value[output], *dy = &plan->grad[output];
         int train = plan->mode == PLAN_TRAIN;
-        plan->tile_sum[tile->index] =
-            plan->head->run(plan->head->self, tile, buffer_at(y, plan->k, tile), y->ld,
-                            train ? buffer_at(dy, plan->k, tile) : NULL, train ? dy->ld : 0);
+        plan->run.tile_sum[tile->index] =
+            plan->run.head->run(plan->run.head->self, tile, buffer_at(y, plan->k, tile), y->ld,
+                                train ? buffer_at(dy, plan->k, tile) : NULL, train ? dy->ld : 0);
     }
-    if (plan->backward)
-        for (size_t i = plan->end; i-- > plan->begin;)
+    if (plan->run.backward)
+        for (size_t i = plan->run.end; i-- > plan->run.begin;)
             if (plan->ops[i].back && plan->ops[i].kind->backward)
                 plan->ops[i].kind->backward(&plan->ops[i], tile);
 }
@@ -43,12 +43,12 @@ static void run_tile(struct plan *plan, const struct tile *tile)
 static void run_worker(void *context, size_t worker)
 {
     struct plan *plan = context;
-    size_t first = plan->block ? worker : worker * plan->run_tiles / plan->workers,
-           stop = plan->block ? worker + 1 : (worker + 1) * plan->run_tiles / plan->workers;
-    if (stop > plan->run_tiles)
-        stop = plan->run_tiles;
+    size_t first = plan->block ? worker : worker * plan->run.tiles / plan->workers,
+           stop = plan->block ? worker + 1 : (worker + 1) * plan->run.tiles / plan->workers;
+    if (stop > plan->run.tiles)
+        stop = plan->run.tiles;
     for (size_t t = first; t < stop; t++) {
-        size_t row = t * plan->tile_rows, left = plan->run_rows - row;
+        size_t row = t * plan->tile_rows, left = plan->run.rows - row;
         struct tile tile = {.row = row,
                             .rows = left < plan->tile_rows ? left : plan->tile_rows,
                             .index = t,
@@ -59,10 +59,10 @@ static void run_worker(void *context, size_t worker)
 
 static void run_segment(struct plan *plan, size_t begin, size_t end, int forward, int backward)
 {
-    plan->begin = begin;
-    plan->end = end;
-    plan->forward = forward;
-    plan->backward = backward;
+    plan->run.begin = begin;
+    plan->run.end = end;
+    plan->run.forward = forward;
+    plan->run.backward = backward;
     threads_run(plan->workers, run_worker, plan);
 }
 
@@ -78,9 +78,9 @@ size_t plan_tile_rows(const struct plan *plan)
 
 static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)
 {
-    plan->head = head;
-    plan->run_rows = rows;
-    plan->run_tiles = plan_tiles(plan, rows);
+    plan->run.head = head;
+    plan->run.rows = rows;
+    plan->run.tiles = plan_tiles(plan, rows);
     const struct net_node *input = &plan->weights->net->nodes[0];
     plan->input = (struct buffer){.data = (void *)x,
                                   .width = input->channels,
@@ -90,7 +90,7 @@ static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows,
     if (!plan->block)
         plan->value[0] = plan->input;
     for (size_t l = 0; l < plan->weights->net->layer_count; l++)
-        fusion_decide(&plan->fusions[l]);
+        fusion_decide(&plan->notes.fusions[l]);
     for (size_t i = 0; i < plan->op_count; i++)
         if (plan->ops[i].kind->prepare)
             plan->ops[i].kind->prepare(&plan->ops[i]);
@@ -99,7 +99,7 @@ static void begin_run(struct plan *plan, const void *x, size_t ldx, size_t rows,
 void plan_watch(struct plan *plan, const struct plan_watcher *watcher)
 {
     assert(plan->mode == PLAN_EVALUATE && plan->workers == 1);
-    plan->watcher = watcher;
+    plan->run.watcher = watcher;
 }
 
 double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const struct plan_head *head)
@@ -110,7 +110,7 @@ double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const
     for (size_t i = 0; i < plan->op_count; i++)
         if (plan->ops[i].kind->join_forward) {
             run_segment(plan, begin, i + 1, 1, 0);
-            plan->ops[i].kind->join_forward(&plan->ops[i], plan->run_tiles, rows);
+            plan->ops[i].kind->join_forward(&plan->ops[i], plan->run.tiles, rows);
             begin = i + 1;
         }
     run_segment(plan, begin, plan->op_count, 1, train);
@@ -118,22 +118,22 @@ double plan_run(struct plan *plan, const void *x, size_t ldx, size_t rows, const
         size_t end = begin;
         struct op *op = &plan->ops[end]; /* the applying half: its way back gathered */
         if (op->back && op->kind->join_backward)
-            op->kind->join_backward(op, plan->run_tiles, rows);
+            op->kind->join_backward(op, plan->run.tiles, rows);
         for (begin = end - 1; begin > 0 && !plan->ops[begin - 1].kind->join_forward; begin--)
             ;
         run_segment(plan, begin, end, 0, 1);
     }
     double sum = 0;
-    for (size_t t = 0; t < plan->run_tiles; t++)
-        sum += plan->tile_sum[t];
+    for (size_t t = 0; t < plan->run.tiles; t++)
+        sum += plan->run.tile_sum[t];
     return sum;
 }
 
 int plan_check(const struct plan *plan)
 {
     int err = 0;
-    for (size_t i = 0; i < plan->conv_count && !err; i++)
-        err = conv_check(plan->convs[i]);
+    for (size_t i = 0; i < plan->owned.conv_count && !err; i++)
+        err = conv_check(plan->owned.convs[i]);
     return err;
 }
 
@@ -148,7 +148,7 @@ size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
     begin_run(plan, x, ldx, rows, NULL);
     for (size_t i = 0; i < plan->op_count; i++) {
         struct op *op = &plan->ops[i];
-        for (size_t t = 0; t < plan->run_tiles; t++) {
+        for (size_t t = 0; t < plan->run.tiles; t++) {
             size_t row = t * plan->tile_rows, left = rows - row;
             struct tile tile = {.row = row,
                                 .rows = left < plan->tile_rows ? left : plan->tile_rows,
@@ -170,7 +170,7 @@ size_t plan_blame(struct plan *plan, const void *x, size_t ldx, size_t rows)
             }
         }
         if (op->kind->join_forward)
-            op->kind->join_forward(op, plan->run_tiles, rows);
+            op->kind->join_forward(op, plan->run.tiles, rows);
     }
     return net->layer_count;
 }

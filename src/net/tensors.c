@@ -25,8 +25,7 @@ static int add_tensor(sph_net *net, size_t layer, const char *name, int learned,
         return sph_fail_key(SPH_EARG, net->layers[layer].path,
                             "%zu units of %zu numbers are more than this machine can address", units, width);
     size_t count = units * width;
-    if (!mem_reserve((void **)&net->tensors, &net->tensor_capacity, net->tensor_count + 1,
-                     sizeof *net->tensors))
+    if (!mem_reserve((void **)&net->tensors, &net->room.tensors, net->tensor_count + 1, sizeof *net->tensors))
         return SPH_EMEMORY;
     struct net_tensor *tensor = &net->tensors[net->tensor_count];
     *tensor = (struct net_tensor){
@@ -38,7 +37,7 @@ static int add_tensor(sph_net *net, size_t layer, const char *name, int learned,
                                 .group = group};
     snprintf(tensor->view.name, sizeof tensor->view.name, "%s.%s", net->layers[layer].path, name);
     size_t place;
-    if (levels_place(&net->names, tensor->view.name, &place) < 0)
+    if (levels_place(&net->names.tensors, tensor->view.name, &place) < 0)
         return SPH_EMEMORY;
     if (place != net->tensor_count)
         return sph_fail_key(SPH_EARG, tensor->view.name, "two tensors of one name");
@@ -126,7 +125,7 @@ static int lay_out_state(sph_net *net, size_t l)
 int net_lay_out(sph_net *net)
 {
     int err = 0;
-    levels_free(&net->names);
+    levels_free(&net->names.tensors);
     net->tensor_count = net->learned = net->state_len = 0;
     for (size_t l = 0; l < net->layer_count; l++)
         for (size_t t = 0; t < PARAM_TENSORS; t++)
@@ -171,7 +170,7 @@ int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out)
 
 const struct net_tensor *net_find_tensor(const sph_net *net, const char *name)
 {
-    size_t place = levels_seen(&net->names, name);
+    size_t place = levels_seen(&net->names.tensors, name);
     return place == SIZE_MAX ? NULL : &net->tensors[place];
 }
 

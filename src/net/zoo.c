@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "net/net.h"
 
 /* A net on its way. node < 0 is the first failure: what follows it does nothing. */
@@ -37,7 +38,8 @@ static int add_conv(struct builder *b, int from, const char *prefix, const char 
     if (!conv->units)
         return sph_fail_of(SPH_EARG, "", 0, "scale", "width scale %g leaves %s no channel", b->spec->scale,
                            path);
-    sph_layer layer = {.path = path,
+    sph_layer layer = {.size = sizeof(sph_layer),
+                       .path = path,
                        .units = conv->units,
                        .param = b->spec->param,
                        .norm = net_norm_behind(b->net, from, b->spec->norm, &b->spec->details),
@@ -99,7 +101,6 @@ static void add_next(struct builder *b, const struct conv *conv)
 
 int sph_net_vgg6(sph_net **out, const sph_image_net *spec)
 {
-    NEED(out, spec);
     static const size_t units[] = {128, 128, 256, 256, 512, 512};
     struct builder b;
     int err = begin(&b, spec);
@@ -210,19 +211,16 @@ static int torchvision_resnet(sph_net **out, const sph_image_net *spec, const si
 
 int sph_net_resnet18(sph_net **out, const sph_image_net *spec)
 {
-    NEED(out, spec);
     return torchvision_resnet(out, spec, (const size_t[]){2, 2, 2, 2}, basic);
 }
 
 int sph_net_resnet50(sph_net **out, const sph_image_net *spec)
 {
-    NEED(out, spec);
     return torchvision_resnet(out, spec, (const size_t[]){3, 4, 6, 3}, bottleneck);
 }
 
 int sph_net_wrn28_2(sph_net **out, const sph_image_net *spec)
 {
-    NEED(out, spec);
     return build_resnet(out, spec, SPH_STEM_SMALL,
                         &(struct resnet){16, 3, 32, (const size_t[]){4, 4, 4}, basic});
 }
@@ -234,7 +232,6 @@ enum { MOBILE_LARGE = 96 };
 
 int sph_net_mobile(sph_net **out, const sph_image_net *spec)
 {
-    NEED(out, spec);
     static const struct {
         size_t units, stride, times;
     } pairs[] = {{64, 1, 1},  {128, 2, 1}, {128, 1, 1},  {256, 2, 1}, {256, 1, 1},
@@ -271,4 +268,16 @@ const struct net_kind *net_kind(sph_net_kind kind)
         [SPH_NET_WRN28_2] = {sph_net_wrn28_2, 0, 128, 0.002, {32, 32, 10}},
     };
     return &table[kind];
+}
+
+int sph_net_zoo(sph_net **out, sph_net_kind kind, const sph_image_net *spec)
+{
+    NEED(out, spec);
+    sph_image_net own = {.size = sizeof(sph_image_net)};
+    int err = SIZED_TAKE(&own, spec, sph_image_net);
+    if (err < 0)
+        return err;
+    if ((unsigned)kind >= SPH_NET_COUNT || !net_kind(kind)->make)
+        return sph_fail_key(SPH_EARG, "kind", "%d is no network for images", (int)kind);
+    return net_kind(kind)->make(out, &own);
 }

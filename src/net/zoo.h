@@ -18,6 +18,13 @@ struct net_kind {
     } bench;
 };
 
+/* The makers of the rows; spec is whole. sph_net_zoo is for callers. */
+int sph_net_vgg6(sph_net **out, const sph_image_net *spec);
+int sph_net_resnet18(sph_net **out, const sph_image_net *spec);
+int sph_net_resnet50(sph_net **out, const sph_image_net *spec);
+int sph_net_wrn28_2(sph_net **out, const sph_image_net *spec);
+int sph_net_mobile(sph_net **out, const sph_image_net *spec);
+
 /* What auto stands for in images of this size. */
 sph_stem net_stem(sph_stem stem, size_t height, size_t width);
 

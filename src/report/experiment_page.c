@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/tool.h"
 #include "file/file.h"
 
 enum {

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "compare/experiment_jobs.h"
 #include "file/file.h"
 #include "report/figures.h"
@@ -176,17 +177,18 @@ int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *op
                        sph_experiment_result *result)
 {
     NEED(experiment, opts);
-    sph_experiment_result own;
+    sph_experiment_result unseen;
+    sph_experiment_opts own = {.size = sizeof(sph_experiment_opts)};
     struct experiment_run run = {
-        .experiment = experiment, .opts = opts, .held = -1, .result = result ? result : &own};
+        .experiment = experiment, .opts = &own, .held = -1, .result = result ? result : &unseen};
     *run.result = (sph_experiment_result){0};
-    int err = opts->out ? file_enter(opts->out) : 0;
-    if (err < 0)
+    int err = SIZED_TAKE(&own, opts, sph_experiment_opts);
+    if (err < 0 || (err = own.out ? file_enter(own.out) : 0) < 0)
         return err;
     err = experiment_run_jobs(&run);
     if (!err && !run.result->stopped && !(err = conclude(&run)))
         err = write_all(&run);
     experiment_run_end(&run);
-    file_leave(opts->out);
+    file_leave(own.out);
     return err;
 }

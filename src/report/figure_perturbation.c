@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "boundary/tool.h"
 #include "compare/perturbed_unit.h"
 #include "report/figures.h"
 

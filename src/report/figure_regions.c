@@ -28,10 +28,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
                        const double window[4], size_t *most)
 {
     sph_regions *regions = NULL;
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
-    opts.task = panel->run.data->task;
-    opts.most = REGIONS_DRAWN;
+    sph_regions_opts opts = {.size = sizeof opts, .task = panel->run.data->task, .most = REGIONS_DRAWN};
     for (int i = 0; i < 4; i++)
         opts.window[i] = window[i];
     write_data(figure, panel, number);

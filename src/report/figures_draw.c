@@ -11,6 +11,7 @@
 #include "file/file.h"
 #include "report/figures.h"
 #include "report/pages.h"
+#include "report/tool.h"
 
 /* ---------------------------------------------------------------- one figure */
 

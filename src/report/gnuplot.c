@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "spherelu/report.h"
+#include "report/tool.h"
 
 extern char **environ;
 

@@ -3,8 +3,10 @@
  * Permutation importance as a table. */
 
 #include "base/error.h"
+#include "base/tool.h"
 #include "job/run_importance.h"
 #include "report/show.h"
+#include "report/tool.h"
 
 struct telling {
     const sph_importance_opts *opts;

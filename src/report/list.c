@@ -12,7 +12,9 @@
 #include "job/run.h"
 #include "report/show.h"
 #include "report/table.h"
+#include "report/tool.h"
 #include "store/runfolder.h"
+#include "train/tool.h"
 
 enum { DEPTH_MOST = 8, NAMES_MOST = 1000000 };
 enum {

@@ -17,6 +17,7 @@
 #include "report/figures.h"
 #include "report/show.h"
 #include "store/runfolder.h"
+#include "train/tool.h"
 
 /* ---------------------------------------------------------------- one at a time */
 

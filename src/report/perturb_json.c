@@ -2,8 +2,10 @@
  *
  * A perturbed unit for programs: of an experiment, and of `spherelu perturb` with its checks. */
 #include "base/error.h"
+#include "boundary/tool.h"
 #include "report/show.h"
 #include "report/tables.h"
+#include "report/tool.h"
 
 static json_t *plane_to_json(const sph_perturb_plane *plane, size_t n)
 {

@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "file/file.h"
+#include "job/tool.h"
 #include "report/figure.h"
+#include "report/tool.h"
 #include "spherelu.h"
 
 static size_t count_active(const sph_regions *regions, const sph_region *region)
@@ -90,7 +92,7 @@ static void fill_pixels(const sph_region *region, const double window[4], size_t
 
 static int add_map(struct figure *figure, const sph_regions *regions)
 {
-    const double *w = regions->window;
+    const double *w = regions->plane.window;
     size_t rows = regions->inputs == 1 ? 2 : MAP_WIDE;
     double *value = mem_get(rows * MAP_WIDE, sizeof *value);
     if (!value)
@@ -120,10 +122,10 @@ static void add_words(struct figure *figure, const sph_regions *regions)
     size_t units = 0;
     for (size_t k = 0; k < regions->layer_count; k++)
         units += regions->layer[k].units;
-    figure_number(figure, "s_low", regions->window[0]);
-    figure_number(figure, "s_high", regions->window[1]);
-    figure_number(figure, "t_low", regions->window[2]);
-    figure_number(figure, "t_high", regions->window[3]);
+    figure_number(figure, "s_low", regions->plane.window[0]);
+    figure_number(figure, "s_high", regions->plane.window[1]);
+    figure_number(figure, "t_low", regions->plane.window[2]);
+    figure_number(figure, "t_high", regions->plane.window[3]);
     figure_text(figure, "s_name", about->s_name ? about->s_name : "s");
     figure_text(figure, "t_name", about->t_name ? about->t_name : "t");
     figure_text(figure, "title", about->title ? about->title : "");

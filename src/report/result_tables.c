@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "boundary/tool.h"
 #include "report/tables.h"
 
 enum { SEEDS_DOWN = 8 }; /* up to so many lines of the comparison are columns, a seed by a row; above, rows */

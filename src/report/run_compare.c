@@ -11,7 +11,9 @@
 #include "job/run_rows.h"
 #include "report/pages.h"
 #include "report/show.h"
+#include "report/tool.h"
 #include "store/runfolder.h"
+#include "train/tool.h"
 
 enum {
     COMPARE_RUN,

@@ -14,6 +14,7 @@
 #include "net/zoo.h"
 #include "report/figures.h"
 #include "report/pages.h"
+#include "report/tool.h"
 #include "store/runfolder.h"
 #include "train/optimizer.h"
 

@@ -10,6 +10,7 @@
 #include "job/run.h"
 #include "net/zoo.h"
 #include "report/pages.h"
+#include "report/tool.h"
 #include "store/model.h"
 #include "store/runfolder.h"
 

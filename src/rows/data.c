@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "rows/tool.h"
 
 void sph_data_free(sph_data *data)
 {

@@ -215,7 +215,7 @@ static int read_layer(const sph_net *net, const json_t *node, const char *where,
 static int build_dense(sph_net *net, const json_t *node, const char *where)
 {
     size_t from = 0;
-    sph_layer layer = {0};
+    sph_layer layer = {.size = sizeof(sph_layer)};
     int err = known_keys(node, where, dense_keys);
     if (err < 0 || (err = read_layer(net, node, where, &from, &layer)) < 0)
         return err;
@@ -239,7 +239,7 @@ static int read_window(const json_t *node, const char *where, size_t *kernel, si
 static int build_conv(sph_net *net, const json_t *node, const char *where)
 {
     size_t from = 0;
-    sph_layer layer = {0};
+    sph_layer layer = {.size = sizeof(sph_layer)};
     int err = known_keys(node, where, conv_keys);
     if (err < 0 || (err = read_layer(net, node, where, &from, &layer)) < 0 ||
         (err = read_window(node, where, &layer.kernel, &layer.stride, &layer.pad)) < 0 ||

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/checkpoint.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -105,20 +104,20 @@ static int check_architecture(const char *path, const json_t *object, const char
     return err;
 }
 
-/* Counts are whole numbers that a double holds exactly; the rest may be anything, infinite too. */
-static int check_scalars(const struct st_tensor *scalars)
+/* Each trainer has one span of scalars, in their order. */
+static int check_scalars(const struct safetensors *file, const struct spans *spans,
+                         const struct checkpoint_parts *parts)
 {
-    static const enum trainer_scalar counts[] = {TRAINER_STEP,       TRAINER_EPOCH,  TRAINER_BATCH,
-                                                 TRAINER_BEST_EPOCH, TRAINER_WAITED, TRAINER_FINISHED};
-    double value[TRAINER_SCALAR_COUNT];
-    memcpy(value, scalars->data, sizeof value);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        double x = value[counts[i]];
-        if (!(x >= 0 && x <= 0x1p53) || x != floor(x))
-            return sph_fail_at(SPH_EFORMAT, scalars->file, "scalars[%d] is %g, expected a whole number",
-                               (int)counts[i], x);
+    int err = 0;
+    for (size_t i = 0, k = 0; i < spans->count && !err; i++) {
+        if (!spans->list[i].is_f64 || spans->list[i].count != TRAINER_SCALAR_COUNT)
+            continue;
+        double value[TRAINER_SCALAR_COUNT];
+        memcpy(value, safetensors_find(file, spans->list[i].name)->data, sizeof value);
+        if ((err = trainer_check_scalars(parts->trainers[k++], value)) < 0)
+            sph_fail_move(err, file->path, 0, 0);
     }
-    return 0;
+    return err;
 }
 
 /* known (the file's tensors) <- 1 for each that is a span. */
@@ -128,7 +127,6 @@ static int find_spans(const struct safetensors *file, const sph_net *net, const 
     for (size_t i = 0; i < count; i++) {
         const struct st_tensor *found = safetensors_find(file, spans[i].name);
         enum st_dtype dtype = span_dtype(&spans[i], net);
-        int err = 0;
         if (!found)
             return sph_fail_of(SPH_EFORMAT, file->path, 0, spans[i].name,
                                "%s is missing: other options than the checkpoint's?", spans[i].name);
@@ -137,8 +135,6 @@ static int find_spans(const struct safetensors *file, const sph_net *net, const 
                                "%s has %zu numbers of %s in %zu dimensions, expected %zu of %s in 1",
                                spans[i].name, found->count, st_dtype_name(found->dtype), found->ndim,
                                spans[i].count, st_dtype_name(dtype));
-        if (spans[i].is_f64 && spans[i].count == TRAINER_SCALAR_COUNT && (err = check_scalars(found)) < 0)
-            return err;
         known[found - file->tensor] = 1;
     }
     return 0;
@@ -194,7 +190,8 @@ int checkpoint_load(const char *path, const struct checkpoint_parts *parts, json
         return err;
     }
     if ((err = check_metadata(path, &file, parts->net, &object)) < 0 ||
-        (err = check_spans(&file, parts->net, spans.list, spans.count)) < 0)
+        (err = check_spans(&file, parts->net, spans.list, spans.count)) < 0 ||
+        (err = check_scalars(&file, &spans, parts)) < 0)
         goto out;
     for (size_t i = 0; i < spans.count; i++) {
         const struct st_tensor *found = safetensors_find(&file, spans.list[i].name);

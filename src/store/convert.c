@@ -9,6 +9,7 @@
 #include "store/chain.h"
 #include "store/model.h"
 #include "store/runfolder.h"
+#include "store/tool.h"
 #include "store/torchvision.h"
 
 static int convert_one(sph_net **converted, const char *in, const char *out, const sph_convert_opts *opts)

@@ -358,7 +358,8 @@ static int open_chain(sph_net **out, const struct safetensors *file)
     node = sph_net_input(net, chain.layer[0].shape.n);
     for (size_t k = 0; k < chain.count && node >= 0; k++)
         node = sph_net_dense(net, node,
-                             &(sph_layer){.path = chain.layer[k].path,
+                             &(sph_layer){.size = sizeof(sph_layer),
+                                          .path = chain.layer[k].path,
                                           .units = chain.layer[k].shape.m,
                                           .param = chain.layer[k].param,
                                           .act = k + 1 < chain.count ? SPH_ACT_RELU : SPH_ACT_IDENTITY});

@@ -39,4 +39,11 @@ int model_open(sph_net **out, json_t **data, const char *path);
 /* What the file says about its data and no more; *data is NULL if it says nothing. A new reference. */
 int model_read_data(json_t **data, const char *path);
 
+/* Under other names: torchvision's are for its resnets, sp with bn; standardisation and class names do not go along. */
+int sph_net_save_as(const sph_net *net, const char *path, sph_names names);
+
+/* sph_net_load_tensors for a net that is to learn something else: the output layer stays as it is, whatever the file has in
+ * its place; all other learned tensors, and what the file's description says of the layers, must be the net's. */
+int sph_net_load_body(sph_net *net, const char *path);
+
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "net/net.h"
 #include "store/onnx.h"
 #include "store/onnx_layers.h"
@@ -297,11 +298,10 @@ static int check_all(sph_net *const *nets, size_t count, const char *path, const
 int onnx_save(sph_net *const *nets, size_t count, const char *path, const sph_export_opts *opts,
               const struct onnx_face *face)
 {
-    static const sph_export_opts usual;
-    if (!opts)
-        opts = &usual;
-    int err = check_all(nets, count, path, opts, face);
-    if (err < 0)
+    sph_export_opts own = {.size = sizeof(sph_export_opts)};
+    int err = opts ? SIZED_TAKE(&own, opts, sph_export_opts) : 0;
+    opts = &own;
+    if (err < 0 || (err = check_all(nets, count, path, opts, face)) < 0)
         return err;
     struct onnx_export e = {.net = nets[0], .before = "", .keep_norm = opts->flags & SPH_EXPORT_KEEP_BN};
     onnx_begin(&e.build, opts->opset ? opts->opset : ONNX_OPSET);

@@ -9,6 +9,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/tool.h"
 #include "store/model.h"
 #include "store/onnx_build.h"
 

@@ -45,7 +45,8 @@ static const char *own_path(const struct step *step)
 static int add_step(sph_net *net, struct step *step, const int in[2], int named)
 {
     const char *path = own_path(step);
-    sph_layer layer = {.path = named && *path && strncmp(path, "layers.", 7) ? path : NULL,
+    sph_layer layer = {.size = sizeof(sph_layer),
+                       .path = named && *path && strncmp(path, "layers.", 7) ? path : NULL,
                        .units = step->channels,
                        .act = step->act,
                        .norm = step->norm[0] ? SPH_NORM_BN : SPH_NORM_NONE,

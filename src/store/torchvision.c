@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "net/net.h"
+#include "net/zoo.h"
 #include "store/architecture.h"
 #include "store/tensors.h"
 
@@ -124,7 +125,8 @@ int torchvision_open(sph_net **out, const struct safetensors *file)
     }
     int small = first->shape[2] == SMALL_KERNEL;
     size_t side = small ? SMALL_IMAGE : LARGE_IMAGE; /* the file does not say */
-    sph_image_net spec = {.channels = first->shape[1],
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .channels = first->shape[1],
                           .height = side,
                           .width = side,
                           .classes = last->shape[0],
@@ -196,7 +198,8 @@ static int check_net(const char *path, const sph_net *net)
     const struct net_node *image = &net->nodes[0];
     const struct net_layer *first = find_layer(net, "conv1");
     int small = first && first->spec.kernel == SMALL_KERNEL;
-    sph_image_net spec = {.dtype = net->dtype,
+    sph_image_net spec = {.size = sizeof(sph_image_net),
+                          .dtype = net->dtype,
                           .channels = image->channels,
                           .height = image->height,
                           .width = image->width,

@@ -7,38 +7,54 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "train/losses.h"
+#include "train/tool.h"
 
-struct evaluator {
-    struct weights *weights; /* of the first member */
-    struct plan *plan;       /* likewise            */
-    struct plan **plans;     /* (members) of all of them */
-    size_t members;
-    double *each; /* (members, rows, outputs) and what they mean (outputs); NULL of one member */
+/* The nets whose mean is scored. */
+struct scored {
+    struct plan **plans; /* (count) */
+    size_t count;
+    double *each; /* (count, rows, outputs) and what they mean (outputs); NULL of one net */
     char *joint;  /* (rows, ldj) what a net would give that predicts it */
     size_t ldj;
+};
+
+/* Scores of rows, for metrics that need all of them. */
+struct kept {
+    double *scores, *targets;  /* (rows, outputs), (rows, targets) */
+    struct metric_rank *order; /* (rows) */
+    size_t rows;
+    struct mem_owned owned;
+};
+
+/* The metrics of the task and what they add up. */
+struct sums {
+    sph_metric list[SPH_METRICS_MAX]; /* (count) */
+    size_t count;
+    size_t at[SPH_METRICS_MAX], numbers; /* where a metric's sums begin, and how many all have */
+    size_t broken;                       /* the last of them: predictions that are no finite numbers */
+    double *of_tiles;                    /* (tiles, numbers) of one batch */
+    double *all;                         /* (numbers) */
+    double *scratch;                     /* (workers + 1, tile rows, outputs + targets) */
+    size_t scratch_size;                 /* of a worker */
+};
+
+struct evaluator {
+    struct weights *weights; /* of the first net */
+    struct plan *plan;       /* likewise         */
+    struct scored nets;
     struct evaluator_opts opts;
     size_t rows;
     char *x, *y; /* (rows, ld) one batch */
     size_t ldx, ldy;
     uint32_t *index; /* (rows) */
-
     struct metric_part part;
-    double *first;             /* (targets) */
-    double *kept, *kept_t;     /* (room, outputs), (room, targets) */
-    struct metric_rank *order; /* (room) */
-    size_t room;
-    struct mem_owned owned, room_owned; /* what lies behind the pointers; those of (room) */
-    sph_metric list[SPH_METRICS_MAX];   /* (count) of the task */
-    size_t count;
-    size_t at[SPH_METRICS_MAX], numbers; /* where a metric's sums begin, and how many all have */
-    size_t broken;                       /* the last of them: predictions that are no finite numbers */
-    double *tile_sums;                   /* (tiles, numbers) of one batch */
-    double *sums;                        /* (numbers) */
-    double *scratch;                     /* (workers + 1, tile rows, outputs + targets) */
-    size_t scratch_size;                 /* of a worker */
+    double *first; /* (targets) */
+    struct kept kept;
+    struct sums sums;
+    struct mem_owned owned; /* what lies behind the pointers but those of kept */
 
     /* one run */
-    int wanted[SPH_METRICS_MAX]; /* (count) */
+    int wanted[SPH_METRICS_MAX]; /* (sums.count) */
     size_t row;                  /* the batch's first */
     double weight;               /* of a term of the loss */
     const double *row_weights;   /* (rows of the source) or NULL */
@@ -59,24 +75,24 @@ size_t evaluator_list(const struct evaluator_opts *opts, size_t outputs, enum ev
 static int make_room(struct evaluator *e, size_t rows)
 {
     int keeps = 0;
-    for (size_t i = 0; i < e->count; i++)
-        keeps |= e->wanted[i] && metric_row(e->list[i])->keeps;
-    if (!keeps || rows <= e->room || rows > METRIC_KEPT_MOST / e->part.outputs)
+    for (size_t i = 0; i < e->sums.count; i++)
+        keeps |= e->wanted[i] && metric_row(e->sums.list[i])->keeps;
+    if (!keeps || rows <= e->kept.rows || rows > METRIC_KEPT_MOST / e->part.outputs)
         return 0;
-    mem_free_owned(&e->room_owned);
-    e->kept = mem_own(&e->room_owned, rows * e->part.outputs, sizeof *e->kept);
-    e->kept_t = mem_own(&e->room_owned, rows * e->part.targets, sizeof *e->kept_t);
-    e->order = mem_own(&e->room_owned, rows, sizeof *e->order);
-    e->room = e->room_owned.failed ? 0 : rows;
-    return e->room ? 0 : SPH_EMEMORY;
+    mem_free_owned(&e->kept.owned);
+    e->kept.scores = mem_own(&e->kept.owned, rows * e->part.outputs, sizeof *e->kept.scores);
+    e->kept.targets = mem_own(&e->kept.owned, rows * e->part.targets, sizeof *e->kept.targets);
+    e->kept.order = mem_own(&e->kept.owned, rows, sizeof *e->kept.order);
+    e->kept.rows = e->kept.owned.failed ? 0 : rows;
+    return e->kept.rows ? 0 : SPH_EMEMORY;
 }
 
 static void want(struct evaluator *e, enum evaluator_which which)
 {
     sph_metric list[SPH_METRICS_MAX];
     size_t count = evaluator_list(&e->opts, e->part.outputs, which, list), next = 0;
-    for (size_t i = 0; i < e->count; i++) {
-        e->wanted[i] = next < count && list[next] == e->list[i];
+    for (size_t i = 0; i < e->sums.count; i++) {
+        e->wanted[i] = next < count && list[next] == e->sums.list[i];
         next += (size_t)e->wanted[i];
     }
 }
@@ -95,24 +111,24 @@ static void describe_part(struct evaluator *e)
         .scale = e->weights->net->scaling.y_scale,
         .mean = e->weights->net->scaling.y_mean,
     };
-    e->count = metric_list(task, outputs, e->list);
-    for (size_t i = 0; i < e->count; i++) {
-        const struct metric *metric = metric_row(e->list[i]);
-        e->at[i] = e->numbers;
-        e->numbers += metric->numbers ? metric->numbers(&e->part) : metric->tally && !metric->keeps;
+    e->sums.count = metric_list(task, outputs, e->sums.list);
+    for (size_t i = 0; i < e->sums.count; i++) {
+        const struct metric *metric = metric_row(e->sums.list[i]);
+        e->sums.at[i] = e->sums.numbers;
+        e->sums.numbers += metric->numbers ? metric->numbers(&e->part) : metric->tally && !metric->keeps;
     }
-    e->broken = e->numbers++;
+    e->sums.broken = e->sums.numbers++;
 }
 
 static int make_plans(struct evaluator *e, struct weights *const *members, size_t rows)
 {
     int err = 0;
-    e->plans = mem_own(&e->owned, e->members, sizeof(struct plan *));
-    if (!e->plans)
+    e->nets.plans = mem_own(&e->owned, e->nets.count, sizeof(struct plan *));
+    if (!e->nets.plans)
         return SPH_EMEMORY;
-    for (size_t k = 0; k < e->members && !err; k++)
-        err = plan_new(&e->plans[k], members[k], rows, PLAN_EVALUATE, e->opts.workers, NULL);
-    e->plan = e->plans[0];
+    for (size_t k = 0; k < e->nets.count && !err; k++)
+        err = plan_new(&e->nets.plans[k], members[k], rows, PLAN_EVALUATE, e->opts.workers, NULL);
+    e->plan = e->nets.plans[0];
     return err;
 }
 
@@ -130,7 +146,7 @@ int evaluator_new_mean(struct evaluator **out, struct weights *const *members, s
     if (!e)
         return SPH_EMEMORY;
     e->weights = weights;
-    e->members = count;
+    e->nets.count = count;
     e->opts = *opts;
     e->rows = rows;
     describe_part(e);
@@ -139,21 +155,22 @@ int evaluator_new_mean(struct evaluator **out, struct weights *const *members, s
     if (err < 0)
         goto fail;
     size_t columns = e->part.outputs + e->part.targets;
-    e->ldj = kernel_pad(e->part.outputs);
+    e->nets.ldj = kernel_pad(e->part.outputs);
     if (count > 1) {
-        e->each = mem_own(&e->owned, (count * rows + 1) * e->part.outputs, sizeof *e->each);
-        e->joint = mem_own(&e->owned, rows * e->ldj, weights->k->size);
+        e->nets.each = mem_own(&e->owned, (count * rows + 1) * e->part.outputs, sizeof *e->nets.each);
+        e->nets.joint = mem_own(&e->owned, rows * e->nets.ldj, weights->k->size);
     }
     e->ldx = net_row_length(weights->net);
     e->ldy = kernel_pad(e->part.targets);
-    e->scratch_size = plan_tile_rows(e->plan) * columns;
+    e->sums.scratch_size = plan_tile_rows(e->plan) * columns;
     e->x = mem_own(&e->owned, rows * e->ldx, weights->k->size);
     e->y = mem_own(&e->owned, rows * e->ldy, weights->k->size);
     e->index = mem_own(&e->owned, rows, sizeof *e->index);
     e->first = mem_own(&e->owned, e->part.targets, sizeof *e->first);
-    e->tile_sums = mem_own(&e->owned, plan_tiles(e->plan, rows) * e->numbers, sizeof *e->tile_sums);
-    e->sums = mem_own(&e->owned, e->numbers, sizeof *e->sums);
-    e->scratch = mem_own(&e->owned, (opts->workers + 1) * e->scratch_size, sizeof *e->scratch);
+    e->sums.of_tiles =
+        mem_own(&e->owned, plan_tiles(e->plan, rows) * e->sums.numbers, sizeof *e->sums.of_tiles);
+    e->sums.all = mem_own(&e->owned, e->sums.numbers, sizeof *e->sums.all);
+    e->sums.scratch = mem_own(&e->owned, (opts->workers + 1) * e->sums.scratch_size, sizeof *e->sums.scratch);
     if (e->owned.failed || make_room(e, opts->most_rows) < 0) {
         err = SPH_EMEMORY;
         goto fail;
@@ -169,9 +186,9 @@ void evaluator_free(struct evaluator *e)
 {
     if (!e)
         return;
-    for (size_t k = 0; e->plans && k < e->members; k++)
-        plan_free(e->plans[k]);
-    mem_free_owned(&e->room_owned);
+    for (size_t k = 0; e->nets.plans && k < e->nets.count; k++)
+        plan_free(e->nets.plans[k]);
+    mem_free_owned(&e->kept.owned);
     mem_free_owned(&e->owned);
     mem_free(e);
 }
@@ -183,7 +200,7 @@ static struct metric_tile view_tile(const struct evaluator *e, const struct tile
     const struct kernels *k = e->weights->k;
     const struct loss_row *loss = loss_row(e->opts.loss);
     size_t outputs = e->part.outputs, targets = e->part.targets;
-    double *p = e->scratch + tile->worker * e->scratch_size, *t = p + tile->rows * outputs;
+    double *p = e->sums.scratch + tile->worker * e->sums.scratch_size, *t = p + tile->rows * outputs;
     for (size_t i = 0; i < tile->rows; i++) {
         k->to_double(outputs, (const char *)y + i * ldy * k->size, p + i * outputs);
         k->to_double(targets, truth + i * e->ldy * k->size, t + i * targets);
@@ -202,13 +219,13 @@ static double score_tile(void *self, const struct tile *tile, const void *y, siz
     const struct kernels *k = e->weights->k;
     const char *truth = e->y + tile->row * e->ldy * k->size;
     struct metric_tile view = view_tile(e, tile, y, ldy, truth);
-    double *sums = e->tile_sums + tile->index * e->numbers;
-    memset(sums, 0, e->numbers * sizeof *sums);
+    double *sums = e->sums.of_tiles + tile->index * e->sums.numbers;
+    memset(sums, 0, e->sums.numbers * sizeof *sums);
     for (size_t i = 0; i < tile->rows * e->part.outputs; i++)
-        sums[e->broken] += !isfinite(view.p[i]);
-    for (size_t i = 0; i < e->count; i++)
-        if (e->wanted[i] && metric_row(e->list[i])->tally)
-            metric_row(e->list[i])->tally(&e->part, &view, sums + e->at[i]);
+        sums[e->sums.broken] += !isfinite(view.p[i]);
+    for (size_t i = 0; i < e->sums.count; i++)
+        if (e->wanted[i] && metric_row(e->sums.list[i])->tally)
+            metric_row(e->sums.list[i])->tally(&e->part, &view, sums + e->sums.at[i]);
     struct loss_args args = {.rows = tile->rows,
                              .k = e->part.outputs,
                              .p = y,
@@ -259,11 +276,11 @@ static void join(const struct evaluator *e, size_t i, double *mean)
             first++;
         step = e->opts.folds;
     }
-    loss_join(loss_row(e->opts.loss)->link, outputs, (e->members - first + step - 1) / step,
-              e->each + first * stride + i * outputs, step * stride, mean);
-    for (size_t m = first; m < e->members; m += step)
+    loss_join(loss_row(e->opts.loss)->link, outputs, (e->nets.count - first + step - 1) / step,
+              e->nets.each + first * stride + i * outputs, step * stride, mean);
+    for (size_t m = first; m < e->nets.count; m += step)
         for (size_t j = 0; j < outputs; j++)
-            if (!isfinite(e->each[m * stride + i * outputs + j]))
+            if (!isfinite(e->nets.each[m * stride + i * outputs + j]))
                 mean[j] = (double)NAN;
 }
 
@@ -272,18 +289,18 @@ static double run_members(struct evaluator *e, size_t count)
 {
     const struct kernels *k = e->weights->k;
     size_t outputs = e->part.outputs, stride = e->rows * outputs, most = plan_tile_rows(e->plan);
-    double *mean = e->each + e->members * stride, sum = 0;
-    for (size_t m = 0; m < e->members; m++) {
-        struct collect collect = {e, e->each + m * stride};
-        plan_run(e->plans[m], e->x, e->ldx, count, &(struct plan_head){&collect, collect_tile});
+    double *mean = e->nets.each + e->nets.count * stride, sum = 0;
+    for (size_t m = 0; m < e->nets.count; m++) {
+        struct collect collect = {e, e->nets.each + m * stride};
+        plan_run(e->nets.plans[m], e->x, e->ldx, count, &(struct plan_head){&collect, collect_tile});
     }
     for (size_t i = 0; i < count; i++) {
         join(e, i, mean);
-        k->from_double(outputs, mean, e->joint + i * e->ldj * k->size);
+        k->from_double(outputs, mean, e->nets.joint + i * e->nets.ldj * k->size);
     }
     for (size_t row = 0, index = 0; row < count; row += most, index++) {
         struct tile tile = {.row = row, .rows = count - row < most ? count - row : most, .index = index};
-        sum += score_tile(e, &tile, e->joint + row * e->ldj * k->size, e->ldj, NULL, 0);
+        sum += score_tile(e, &tile, e->nets.joint + row * e->nets.ldj * k->size, e->nets.ldj, NULL, 0);
     }
     return sum;
 }
@@ -298,14 +315,14 @@ static int run_batch(struct evaluator *e, const struct source *source, size_t ro
     e->row = row;
     if (!row)
         e->weights->k->to_double(e->part.targets, e->y, e->first);
-    e->part.loss += e->members > 1
+    e->part.loss += e->nets.count > 1
                         ? run_members(e, count)
                         : plan_run(e->plan, e->x, e->ldx, count, &(struct plan_head){e, score_tile});
     for (size_t t = 0; t < plan_tiles(e->plan, count); t++)
-        for (size_t i = 0; i < e->numbers; i++)
-            e->sums[i] += e->tile_sums[t * e->numbers + i];
-    for (size_t m = 0; m < e->members && !err; m++)
-        err = plan_check(e->plans[m]);
+        for (size_t i = 0; i < e->sums.numbers; i++)
+            e->sums.all[i] += e->sums.of_tiles[t * e->sums.numbers + i];
+    for (size_t m = 0; m < e->nets.count && !err; m++)
+        err = plan_check(e->nets.plans[m]);
     return err;
 }
 
@@ -319,23 +336,24 @@ int evaluator_run(struct evaluator *e, const struct source *source, const double
     e->part.rows = source->rows;
     e->part.loss = 0;
     e->part.first = e->first;
-    e->part.kept = source->rows <= e->room ? e->kept : NULL;
-    e->part.kept_t = e->kept_t;
-    e->part.order = e->order;
+    e->part.kept = source->rows <= e->kept.rows ? e->kept.scores : NULL;
+    e->part.kept_t = e->kept.targets;
+    e->part.order = e->kept.order;
     e->weight = 1 / ((double)source->rows * (double)e->part.targets);
     e->row_weights = row_weights;
-    memset(e->sums, 0, e->numbers * sizeof *e->sums);
+    memset(e->sums.all, 0, e->sums.numbers * sizeof *e->sums.all);
     if (source->ahead)
         err = source->ahead(source->self, NULL, 0, source->rows);
     for (size_t row = 0; row < source->rows && !err; row += e->rows)
         err = run_batch(e, source, row, source->rows - row < e->rows ? source->rows - row : e->rows);
     *out = (sph_scores){.rows = source->rows};
-    for (size_t i = 0; i < e->count && !err; i++)
+    for (size_t i = 0; i < e->sums.count && !err; i++)
         if (e->wanted[i]) {
-            out->name[out->count] = sph_word(SPH_WORDS_METRIC, (int)e->list[i])->word;
-            out->value[out->count++] = e->sums[e->broken] > 0
-                                           ? (double)NAN
-                                           : metric_row(e->list[i])->finish(&e->part, e->sums + e->at[i]);
+            out->name[out->count] = sph_word(SPH_WORDS_METRIC, (int)e->sums.list[i])->word;
+            out->value[out->count++] =
+                e->sums.all[e->sums.broken] > 0
+                    ? (double)NAN
+                    : metric_row(e->sums.list[i])->finish(&e->part, e->sums.all + e->sums.at[i]);
         }
     return err;
 }

@@ -6,20 +6,23 @@
 #include "compute/threads.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "rows/split.h"
 #include "train/losses.h"
 #include "train/metrics.h"
 #include "train/optimizer.h"
+#include "train/tool.h"
 
 /* One rate serves every parameterization: see docs/numerics.md, "Default rates". */
 static const double default_lr = 0.01;
 
-void sph_train_defaults(sph_train_opts *out, sph_task task)
+void sph_train_defaults_sized(sph_train_opts *out, size_t size, sph_task task)
 {
-    if (!out)
-        return;
-    *out = (sph_train_opts){
+    sph_train_opts own = {
         .loss = loss_first(task),
+        .lr_theta = 1,
+        .lr_lambda = 1,
+        .lr_r = 1,
         .huber_delta = 1,
         .batch = 1024,
         .epochs = 1000,
@@ -29,14 +32,14 @@ void sph_train_defaults(sph_train_opts *out, sph_task task)
         .standardize = SPH_STANDARDIZE_AUTO,
         .threads = 1,
     };
-    sph_train_optimizer(out, SPH_OPTIMIZER_ADAM);
-    for (int g = 0; g < SPH_GROUP_COUNT; g++)
-        out->group_lr[g] = 1;
+    sph_train_optimizer(&own, SPH_OPTIMIZER_ADAM);
     for (int p = 0; p < SPH_PARAM_COUNT; p++) {
         const struct param_ops *ops = param_ops((sph_param)p);
         for (size_t t = 0; t < ops->tensors; t++)
-            out->group_decay[ops->tensor[t].group] = ops->tensor[t].decays;
+            if (ops->tensor[t].decays)
+                own.decay_groups |= 1u << ops->tensor[t].group;
     }
+    sized_give(out, size, &own, sizeof own);
 }
 
 void sph_train_optimizer(sph_train_opts *opts, sph_optimizer optimizer)
@@ -98,10 +101,10 @@ static size_t largest_part(const sph_split *split)
     return split->test_rows > rows ? split->test_rows : rows;
 }
 
-static int feed_part(struct feed **out, const struct fit *fit, const sph_data *data, const uint32_t *rows,
-                     size_t count)
+static int feed_part(struct feed **out, const sph_trainer *trainer, const sph_data *data,
+                     const uint32_t *rows, size_t count)
 {
-    return count ? feed_new(out, data, rows, count, fit->net) : 0;
+    return count ? feed_new(out, data, rows, count, trainer->net) : 0;
 }
 
 /* What rows count for their classes, and in all. */
@@ -148,13 +151,13 @@ static int weigh_part(double **out, const sph_data *data, const double *of_class
 }
 
 /* The rows that choose the epoch count as those do that are learnt from. */
-static int weigh_rows(struct fit *fit, const sph_data *data, const sph_split *split)
+static int weigh_rows(sph_trainer *trainer, const sph_data *data, const sph_split *split)
 {
-    int balanced = fit->opts.class_weight == SPH_CLASS_WEIGHT_BALANCED, err = 0;
+    int balanced = trainer->opts.class_weight == SPH_CLASS_WEIGHT_BALANCED, err = 0;
     double *of_class = NULL;
-    if ((unsigned)fit->opts.class_weight >= SPH_CLASS_WEIGHT_COUNT)
+    if ((unsigned)trainer->opts.class_weight >= SPH_CLASS_WEIGHT_COUNT)
         return sph_fail_key(SPH_EARG, "class_weight", "%d is none of the known ones",
-                            (int)fit->opts.class_weight);
+                            (int)trainer->opts.class_weight);
     if (balanced && data->task == SPH_TASK_REGRESSION)
         return sph_fail_key(SPH_EARG, "class_weight", "the task is regression, which has no classes");
     if (balanced && data->class_weights)
@@ -168,111 +171,114 @@ static int weigh_rows(struct fit *fit, const sph_data *data, const sph_split *sp
         return SPH_EMEMORY;
     if (balanced)
         balance_classes(of_class, data, split);
-    err = weigh_part(&fit->row_weights, data, of_class, split->train, split->train_rows, "training");
+    err = weigh_part(&trainer->row_weights, data, of_class, split->train, split->train_rows, "training");
     if (!err && split->val_rows)
-        err = weigh_part(&fit->val_weights, data, of_class, split->val, split->val_rows, "validation");
+        err = weigh_part(&trainer->val_weights, data, of_class, split->val, split->val_rows, "validation");
     mem_free(of_class);
     return err;
 }
 
-static int make_feeds(struct fit *fit, const sph_data *data, const sph_split *split)
+static int make_feeds(sph_trainer *trainer, const sph_data *data, const sph_split *split)
 {
-    const sph_train_opts *opts = &fit->opts;
-    int err = feed_new_augmented(&fit->train, data, split->train, split->train_rows, fit->net, opts->augment,
-                                 opts->seed);
-    if (!err && fit->train->source.varies)
-        err = feed_part(&fit->as_it_is, fit, data, split->train, split->train_rows);
+    const sph_train_opts *opts = &trainer->opts;
+    int err = feed_new_augmented(&trainer->train, data, split->train, split->train_rows, trainer->net,
+                                 opts->augment, opts->seed);
+    if (!err && trainer->train->source.varies)
+        err = feed_part(&trainer->as_it_is, trainer, data, split->train, split->train_rows);
     if (!err)
-        err = feed_part(&fit->val, fit, data, split->val, split->val_rows);
-    return err ? err : feed_part(&fit->test, fit, data, split->test, split->test_rows);
+        err = feed_part(&trainer->val, trainer, data, split->val, split->val_rows);
+    return err ? err : feed_part(&trainer->test, trainer, data, split->test, split->test_rows);
 }
 
-static void borrow_feeds(struct fit *fit, const struct fit *from)
+static void borrow_feeds(sph_trainer *trainer, const sph_trainer *from)
 {
-    fit->borrows = 1;
-    fit->train = from->train;
-    fit->as_it_is = from->as_it_is;
-    fit->val = from->val;
-    fit->test = from->test;
+    trainer->borrows = 1;
+    trainer->train = from->train;
+    trainer->as_it_is = from->as_it_is;
+    trainer->val = from->val;
+    trainer->test = from->test;
 }
 
 /* The rows of a fold out of the first one's copy: at has where the training rows lie in it, then the others. */
-static int join_feeds(struct fit *fit, const struct fit *from, const sph_split *split, const uint32_t *at)
-{
-    const struct source *train = &from->train->source, *val = &from->val->source;
-    size_t size = fit->net->k->size;
-    fit->borrows = fit->folded = 1;
-    fit->test = from->test;
-    int err = feed_new_joined(&fit->train, train, val, at, split->train_rows, size);
-    return err ? err : feed_new_joined(&fit->val, train, val, at + split->train_rows, split->val_rows, size);
-}
-
-static int take_feeds(struct fit *fit, const struct fit *first, const sph_data *data, const sph_split *split,
+static int join_feeds(sph_trainer *trainer, const sph_trainer *from, const sph_split *split,
                       const uint32_t *at)
 {
+    const struct source *train = &from->train->source, *val = &from->val->source;
+    size_t size = trainer->net->k->size;
+    trainer->borrows = trainer->folded = 1;
+    trainer->test = from->test;
+    int err = feed_new_joined(&trainer->train, train, val, at, split->train_rows, size);
+    return err ? err
+               : feed_new_joined(&trainer->val, train, val, at + split->train_rows, split->val_rows, size);
+}
+
+static int take_feeds(sph_trainer *trainer, const sph_trainer *first, const sph_data *data,
+                      const sph_split *split, const uint32_t *at)
+{
     if (!first || data_is_images(data))
-        return make_feeds(fit, data, split);
+        return make_feeds(trainer, data, split);
     if (at)
-        return join_feeds(fit, first, split, at);
-    borrow_feeds(fit, first);
+        return join_feeds(trainer, first, split, at);
+    borrow_feeds(trainer, first);
     return 0;
 }
 
 /* scaling: NULL, or the standardisation that is taken; first: NULL, or whose rows are; at: of a fold (split_fold). */
-static int make_fit(struct fit **out, sph_net *net, const struct scaling *scaling, const struct fit *first,
+static int make_fit(sph_trainer **out, sph_net *net, const struct scaling *scaling, const sph_trainer *first,
                     const sph_data *data, const sph_split *split, const uint32_t *at,
                     const sph_train_opts *opts)
 {
     int err = check_fit(net, data, split, opts);
     if (err < 0)
         return err;
-    struct fit *fit = mem_get(1, sizeof *fit);
-    if (!fit)
+    sph_trainer *trainer = mem_get(1, sizeof *trainer);
+    if (!trainer)
         return SPH_EMEMORY;
-    fit->net = net;
-    fit->opts = *opts;
+    trainer->net = net;
+    trainer->opts = *opts;
     if (opts->standardize == SPH_STANDARDIZE_AUTO)
-        fit->opts.standardize = loss_standardize(opts->loss);
+        trainer->opts.standardize = loss_standardize(opts->loss);
     scaling_free(&net->scaling);
-    err = scaling ? scaling_copy(&net->scaling, scaling)
-                  : scaling_fit(&net->scaling, data, split->train, split->train_rows, fit->opts.standardize);
+    err = scaling
+              ? scaling_copy(&net->scaling, scaling)
+              : scaling_fit(&net->scaling, data, split->train, split->train_rows, trainer->opts.standardize);
     if (!err)
-        err = take_feeds(fit, first, data, split, at);
+        err = take_feeds(trainer, first, data, split, at);
     if (err < 0)
         goto fail;
-    if ((err = weigh_rows(fit, data, split)) < 0)
+    if ((err = weigh_rows(trainer, data, split)) < 0)
         goto fail;
     struct trainer_setup setup = {
-        .row_weights = fit->row_weights,
-        .val_weights = fit->val_weights,
+        .row_weights = trainer->row_weights,
+        .val_weights = trainer->val_weights,
         .net = net,
-        .opts = &fit->opts,
-        .train = &fit->train->source,
-        .val = fit->val ? &fit->val->source : NULL,
+        .opts = &trainer->opts,
+        .train = &trainer->train->source,
+        .val = trainer->val ? &trainer->val->source : NULL,
         .most_rows = largest_part(split),
     };
-    if ((err = trainer_new(&fit->trainer, &setup)) < 0)
+    if ((err = trainer_new(&trainer->loop, &setup)) < 0)
         goto fail;
-    *out = fit;
+    *out = trainer;
     return 0;
 fail:
-    fit_free(fit);
+    sph_trainer_free(trainer);
     return err;
 }
 
-int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
+int fit_new(sph_trainer **out, sph_net *net, const sph_data *data, const sph_split *split,
             const sph_train_opts *opts)
 {
     return make_fit(out, net, NULL, NULL, data, split, NULL, opts);
 }
 
-int fit_new_scaled(struct fit **out, sph_net *net, const struct scaling *scaling, const sph_data *data,
+int fit_new_scaled(sph_trainer **out, sph_net *net, const struct scaling *scaling, const sph_data *data,
                    const sph_split *split, const sph_train_opts *opts)
 {
     return make_fit(out, net, scaling, NULL, data, split, NULL, opts);
 }
 
-int fit_new_beside(struct fit **out, sph_net *net, const struct fit *first, const sph_data *data,
+int fit_new_beside(sph_trainer **out, sph_net *net, const sph_trainer *first, const sph_data *data,
                    const sph_split *split, struct fit_fold fold, const sph_train_opts *opts)
 {
     if (!fold.folds || !fold.fold)
@@ -292,27 +298,27 @@ int fit_new_beside(struct fit **out, sph_net *net, const struct fit *first, cons
     return err;
 }
 
-void fit_free(struct fit *fit)
+void sph_trainer_free(sph_trainer *trainer)
 {
-    if (!fit)
+    if (!trainer)
         return;
-    trainer_free(fit->trainer);
-    if (!fit->borrows || fit->folded) {
-        feed_free(fit->train);
-        feed_free(fit->val);
+    trainer_free(trainer->loop);
+    if (!trainer->borrows || trainer->folded) {
+        feed_free(trainer->train);
+        feed_free(trainer->val);
     }
-    if (!fit->borrows) {
-        feed_free(fit->as_it_is);
-        feed_free(fit->test);
+    if (!trainer->borrows) {
+        feed_free(trainer->as_it_is);
+        feed_free(trainer->test);
     }
-    mem_free(fit->row_weights);
-    mem_free(fit->val_weights);
-    mem_free(fit);
+    mem_free(trainer->row_weights);
+    mem_free(trainer->val_weights);
+    mem_free(trainer);
 }
 
-static int score_part(struct fit *fit, const struct feed *feed, sph_scores *out)
+static int score_part(sph_trainer *trainer, const struct feed *feed, sph_scores *out)
 {
-    return feed ? trainer_score(fit->trainer, &feed->source, out) : 0;
+    return feed ? trainer_score(trainer->loop, &feed->source, out) : 0;
 }
 
 /* Every score is a number, or undefined where its metric may be. */
@@ -327,30 +333,31 @@ static int are_numbers(const sph_scores *scores)
     return 1;
 }
 
-int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_result *result)
+int fit_run(sph_trainer *trainer, const sph_observer *observers, size_t count, sph_result *result)
 {
     *result = (sph_result){0};
-    int err = trainer_run(fit->trainer, observers, count);
-    result->epochs = (size_t)trainer_place(fit->trainer)->epoch;
-    result->best_epoch = (size_t)trainer_place(fit->trainer)->best_epoch;
-    result->steps = trainer_place(fit->trainer)->step;
-    result->seconds = trainer_seconds(fit->trainer);
-    const struct source *train = &fit->train->source;
+    int err = trainer_run(trainer->loop, observers, count);
+    result->epochs = (size_t)trainer_place(trainer->loop)->epoch;
+    result->best_epoch = (size_t)trainer_place(trainer->loop)->best_epoch;
+    result->steps = trainer_place(trainer->loop)->step;
+    result->seconds = trainer_seconds(trainer->loop);
+    const struct source *train = &trainer->train->source;
     result->waited = train->waited ? train->waited(train->self) : 0;
     result->diverged = err == SPH_EDIVERGED;
-    result->stopped = trainer_stopped(fit->trainer);
-    result->improving = !err && trainer_improving(fit->trainer);
+    result->stopped = trainer_stopped(trainer->loop);
+    result->improving = !err && trainer_improving(trainer->loop);
     if (result->diverged)
-        trainer_take_best(fit->trainer);
+        trainer_take_best(trainer->loop);
     if (err < 0)
         return err;
     if (result->stopped) /* who asks does not wait for scores */
         return 0;
-    if (!trainer_take_best(fit->trainer))
+    if (!trainer_take_best(trainer->loop))
         result->best_epoch = result->epochs;
-    if ((err = score_part(fit, fit->as_it_is ? fit->as_it_is : fit->train, &result->train)) < 0 ||
-        (err = score_part(fit, fit->val, &result->val)) < 0 ||
-        (err = score_part(fit, fit->test, &result->test)) < 0)
+    if ((err = score_part(trainer, trainer->as_it_is ? trainer->as_it_is : trainer->train, &result->train)) <
+            0 ||
+        (err = score_part(trainer, trainer->val, &result->val)) < 0 ||
+        (err = score_part(trainer, trainer->test, &result->test)) < 0)
         return err;
     if (!are_numbers(&result->train) || !are_numbers(&result->val) || !are_numbers(&result->test)) {
         result->diverged = 1;
@@ -358,7 +365,7 @@ int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_re
         return sph_fail_of(
             SPH_EDIVERGED, "", 0, "lr",
             "the last weights give scores that are no finite numbers; try a smaller lr than %g",
-            fit->opts.lr);
+            trainer->opts.lr);
     }
     return 0;
 }

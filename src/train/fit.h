@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * A net, a data set and a split brought together: standardisation, feeds and the trainer. */
+ * The inside of sph_trainer, which every training goes through: a net, a data set and a split brought together,
+ * standardisation, feeds and the loop. */
 #ifndef SPH_TRAIN_FIT_H
 #define SPH_TRAIN_FIT_H
 
 #include "rows/feed.h"
 #include "train/trainer.h"
 
-struct fit {
+struct sph_trainer {
     sph_net *net;                    /* borrowed */
     sph_train_opts opts;             /* its texts are borrowed */
     struct feed *train, *val, *test; /* NULL where a part is empty */
     struct feed *as_it_is; /* the training part without augmentation, for its scores; NULL: train will do */
     double *row_weights;   /* (training rows) of mean 1, or NULL */
     double *val_weights;   /* (validation rows) likewise; NULL too where there are none */
-    struct trainer *trainer;
-    int borrows; /* the feeds are another fit's, of a fold those of test and as_it_is */
-    int folded;  /* the rows are those of a fold */
+    struct trainer *loop;
+    int borrows;  /* the feeds are another trainer's, of a fold those of test and as_it_is */
+    int folded;   /* the rows are those of a fold */
+    int diverged; /* a step did: no other follows */
 };
 
-/* Fits the standardisation to the training part and leaves it in the net. */
-int fit_new(struct fit **out, sph_net *net, const sph_data *data, const sph_split *split,
+/* Fits the standardisation to the training part and leaves it in the net. opts: whole (sph_trainer_new takes the caller's). */
+int fit_new(sph_trainer **out, sph_net *net, const sph_data *data, const sph_split *split,
             const sph_train_opts *opts);
 
 /* The same, but the standardisation is given. */
-int fit_new_scaled(struct fit **out, sph_net *net, const struct scaling *scaling, const sph_data *data,
+int fit_new_scaled(sph_trainer **out, sph_net *net, const struct scaling *scaling, const sph_data *data,
                    const sph_split *split, const sph_train_opts *opts);
 
 /* Which rows a net trains on, and which choose its epoch: those of its fold (split_fold); folds 0, or fold 0: the split's. */
@@ -34,12 +36,11 @@ struct fit_fold {
 
 /* The same for another net of the same shape: standardised as the first one is and, of a table, from its copy of the
  * rows, which outlives this one. split is the first one's. */
-int fit_new_beside(struct fit **out, sph_net *net, const struct fit *first, const sph_data *data,
+int fit_new_beside(sph_trainer **out, sph_net *net, const sph_trainer *first, const sph_data *data,
                    const sph_split *split, struct fit_fold fold, const sph_train_opts *opts);
-void fit_free(struct fit *fit);
 
 /* Trains; then the net holds the best or last weights. On divergence result says so and the error is
  * returned. */
-int fit_run(struct fit *fit, const sph_observer *observers, size_t count, sph_result *result);
+int fit_run(sph_trainer *trainer, const sph_observer *observers, size_t count, sph_result *result);
 
 #endif

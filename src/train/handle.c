@@ -1,41 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * The public trainer: a fit that goes on when it is asked to. */
+ * The public trainer: a training that goes on when it is asked to, and its state as bytes. */
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "compute/threads.h"
 #include "train/fit.h"
-
-struct sph_trainer {
-    struct fit *fit;
-    int diverged;
-};
 
 int sph_trainer_new(sph_trainer **out, sph_net *net, const sph_data *data, const sph_split *split,
                     const sph_train_opts *opts)
 {
     NEED(out, net, data, split, opts);
-    sph_trainer *trainer = mem_get(1, sizeof *trainer);
-    if (!trainer)
-        return SPH_EMEMORY;
-    int threads = threads_setting(), err = fit_new(&trainer->fit, net, data, split, opts);
+    sph_train_opts own;
+    sph_train_defaults(&own, sph_data_task(data));
+    int threads = threads_setting(), err = SIZED_TAKE(&own, opts, sph_train_opts);
+    if (!err)
+        err = fit_new(out, net, data, split, &own);
     threads_set_back(threads);
-    if (err < 0)
-        sph_trainer_free(trainer);
-    else
-        *out = trainer;
     return err;
-}
-
-void sph_trainer_free(sph_trainer *trainer)
-{
-    if (!trainer)
-        return;
-    fit_free(trainer->fit);
-    mem_free(trainer);
 }
 
 /* A step behind one that diverged would begin with weights that are no numbers. */
@@ -43,7 +28,7 @@ static int advance(sph_trainer *trainer, uint64_t steps)
 {
     if (trainer->diverged)
         return sph_fail(SPH_EDIVERGED, "this training diverged; load a state from before, or begin anew");
-    int threads = threads_setting(), err = trainer_advance(trainer->fit->trainer, steps);
+    int threads = threads_setting(), err = trainer_advance(trainer->loop, steps);
     threads_set_back(threads);
     trainer->diverged = err == SPH_EDIVERGED;
     return err;
@@ -58,14 +43,14 @@ int sph_trainer_step(sph_trainer *trainer, size_t n)
 int sph_trainer_epoch(sph_trainer *trainer)
 {
     NEED(trainer);
-    const struct trainer *loop = trainer->fit->trainer;
+    const struct trainer *loop = trainer->loop;
     return advance(trainer, trainer_steps(loop) - trainer_place(loop)->batch);
 }
 
 int sph_trainer_finished(const sph_trainer *trainer)
 {
     NEED(trainer);
-    return trainer_place(trainer->fit->trainer)->finished;
+    return trainer_place(trainer->loop)->finished;
 }
 
 int sph_trainer_set_lr(sph_trainer *trainer, double lr)
@@ -73,20 +58,20 @@ int sph_trainer_set_lr(sph_trainer *trainer, double lr)
     NEED(trainer);
     if (!(lr > 0 && isfinite(lr)))
         return sph_fail_key(SPH_EARG, "lr", "found %g, expected a number above 0", lr);
-    trainer->fit->opts.lr = lr;
+    trainer->opts.lr = lr;
     return 0;
 }
 
 int sph_trainer_score(sph_trainer *trainer, sph_part part, sph_scores *out)
 {
     NEED(trainer, out);
-    struct fit *fit = trainer->fit;
-    const struct feed *const feeds[] = {fit->as_it_is ? fit->as_it_is : fit->train, fit->val, fit->test};
+    const struct feed *const feeds[] = {trainer->as_it_is ? trainer->as_it_is : trainer->train, trainer->val,
+                                        trainer->test};
     *out = (sph_scores){0};
     if ((unsigned)part > SPH_PART_TEST)
         return sph_fail_key(SPH_EARG, "part", "%d is none of the known ones", (int)part);
     int threads = threads_setting(),
-        err = feeds[part] ? trainer_score(fit->trainer, &feeds[part]->source, out) : 0;
+        err = feeds[part] ? trainer_score(trainer->loop, &feeds[part]->source, out) : 0;
     threads_set_back(threads);
     return err;
 }
@@ -94,7 +79,7 @@ int sph_trainer_score(sph_trainer *trainer, sph_part part, sph_scores *out)
 int sph_trainer_view(sph_trainer *trainer, sph_view *out)
 {
     NEED(trainer, out);
-    *out = trainer_view(trainer->fit->trainer);
+    *out = trainer_view(trainer->loop);
     return 0;
 }
 
@@ -104,7 +89,7 @@ int sph_trainer_run(sph_trainer *trainer, const sph_observer *observers, size_t 
     if (count)
         NEED(observers);
     sph_result own;
-    int threads = threads_setting(), err = fit_run(trainer->fit, observers, count, result ? result : &own);
+    int threads = threads_setting(), err = fit_run(trainer, observers, count, result ? result : &own);
     threads_set_back(threads);
     return err;
 }
@@ -127,20 +112,26 @@ int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const 
 /* A head, then the spans of the trainer one after the other, in the byte order of the machine. */
 struct head {
     char magic[8];
-    uint64_t bytes[TRAINER_SPANS]; /* of each span; 0: there are no more */
+    uint64_t count;                /* of spans                                            */
+    uint64_t slots;                /* of the optimizer: behind scalars, params and state  */
+    uint64_t bytes[TRAINER_SPANS]; /* (count) of each span                                */
     double lr;
 };
 
 static const char magic[8] = "sphstat1";
 
+/* The spans before those of the optimizer. */
+enum { SLOTS_FROM = 3 };
+
 static size_t describe(const sph_trainer *trainer, struct head *head,
                        struct trainer_span spans[TRAINER_SPANS])
 {
-    size_t count = trainer_spans(trainer->fit->trainer, spans), whole = sizeof *head;
-    *head = (struct head){.lr = trainer->fit->opts.lr};
+    size_t whole = sizeof *head;
+    *head = (struct head){.count = trainer_spans(trainer->loop, spans), .lr = trainer->opts.lr};
     memcpy(head->magic, magic, sizeof magic);
-    for (size_t i = 0; i < count; i++) {
-        head->bytes[i] = spans[i].count * (spans[i].is_f64 ? sizeof(double) : trainer->fit->net->k->size);
+    for (size_t i = 0; i < head->count; i++) {
+        head->bytes[i] = spans[i].count * (spans[i].is_f64 ? sizeof(double) : trainer->net->k->size);
+        head->slots += !strncmp(spans[i].name, "optimizer.", strlen("optimizer."));
         whole += head->bytes[i];
     }
     return whole;
@@ -157,51 +148,86 @@ int sph_trainer_save_state(sph_trainer *trainer, void **bytes, size_t *size)
         return SPH_EMEMORY;
     memcpy(at, &head, sizeof head);
     at += sizeof head;
-    for (size_t i = 0; i < TRAINER_SPANS && head.bytes[i]; at += head.bytes[i++])
-        memcpy(at, spans[i].data, head.bytes[i]);
+    for (size_t i = 0; i < head.count; at += head.bytes[i++])
+        if (head.bytes[i])
+            memcpy(at, spans[i].data, head.bytes[i]);
     *size = whole;
     return 0;
 }
 
-/* Counts are those of this training, and no number would end it. */
-static int check_state(const sph_trainer *trainer, const struct head *head, const char *numbers)
+/* *head and scalar <- those of a state whose spans are as long as its head says, and whose first ones, up to the optimizer's,
+ * are as long as the trainer's own. loop: what the scalars are for; NULL: only what does not depend on it is checked. */
+static int read_head(const struct trainer *loop, const struct head *own, const void *bytes, size_t size,
+                     struct head *head, double scalar[TRAINER_SCALAR_COUNT])
 {
-    const struct trainer *loop = trainer->fit->trainer;
-    double scalar[TRAINER_SCALAR_COUNT];
-    memcpy(scalar, numbers, sizeof scalar);
-    static const enum trainer_scalar counts[] = {TRAINER_STEP,       TRAINER_EPOCH,  TRAINER_BATCH,
-                                                 TRAINER_BEST_EPOCH, TRAINER_WAITED, TRAINER_FINISHED};
-    int bad = !(head->lr > 0 && isfinite(head->lr)) || scalar[TRAINER_BATCH] > (double)trainer_steps(loop) ||
-              scalar[TRAINER_EPOCH] > (double)trainer->fit->opts.epochs;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        double count = scalar[counts[i]];
-        bad |= !(count >= 0 && count < 0x1p53 && count == floor(count));
-    }
-    return bad ? sph_fail(SPH_EFORMAT, "the state is damaged: its counts are not those of a training") : 0;
+    size_t scalars = TRAINER_SCALAR_COUNT * sizeof *scalar, left = size - sizeof *head;
+    if (size >= sizeof *head + scalars)
+        memcpy(head, bytes, sizeof *head);
+    if (size < sizeof *head + scalars || memcmp(head->magic, magic, sizeof magic) != 0 ||
+        head->count > TRAINER_SPANS)
+        return sph_fail(SPH_EFORMAT, "these bytes are not the state of a trainer");
+    for (size_t i = 0; i < head->count && head->bytes[i] <= left; i++)
+        left -= head->bytes[i];
+    if (left)
+        return sph_fail(SPH_EFORMAT, "the state is damaged: its parts do not add up to %zu bytes", size);
+    if (head->slots != own->slots || head->count < SLOTS_FROM + head->slots ||
+        memcmp(head->bytes, own->bytes, (SLOTS_FROM + own->slots) * sizeof *own->bytes) != 0)
+        return sph_fail(SPH_EFORMAT, "the state is that of another network or optimizer");
+    memcpy(scalar, (const char *)bytes + sizeof *head, scalars);
+    int err = trainer_check_scalars(loop, scalar);
+    if (!err && !(head->lr > 0 && isfinite(head->lr)))
+        err = sph_fail(SPH_EFORMAT, "the learning rate is %g, expected a number above 0", head->lr);
+    return err < 0 ? sph_fail_in(err, "the state is damaged") : 0;
 }
 
 int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size)
 {
     NEED(trainer, bytes);
     struct trainer_span spans[TRAINER_SPANS];
+    double scalar[TRAINER_SCALAR_COUNT];
     struct head own, head;
-    size_t whole = describe(trainer, &own, spans);
-    const char *at = (const char *)bytes + sizeof head;
-    if (size >= sizeof head)
-        memcpy(&head, bytes, sizeof head);
-    if (size < sizeof head || memcmp(head.magic, magic, sizeof magic) != 0)
-        return sph_fail(SPH_EFORMAT, "these bytes are not the state of a trainer");
-    if (size != whole || memcmp(head.bytes, own.bytes, sizeof own.bytes) != 0)
-        return sph_fail(SPH_EFORMAT, "the state is that of another network or optimizer");
-    int err = check_state(trainer, &head, at);
+    describe(trainer, &own, spans);
+    int err = read_head(trainer->loop, &own, bytes, size, &head, scalar);
+    if (!err && (head.count != own.count || memcmp(head.bytes, own.bytes, sizeof own.bytes) != 0))
+        err = sph_fail(SPH_EFORMAT, "the state is that of a training that chooses its epoch in another way");
     if (err < 0)
         return err;
-    for (size_t i = 0; i < TRAINER_SPANS && head.bytes[i]; at += head.bytes[i++])
-        memcpy(spans[i].data, at, head.bytes[i]);
-    trainer_restored(trainer->fit->trainer);
-    trainer->fit->opts.lr = head.lr;
+    const char *at = (const char *)bytes + sizeof head;
+    for (size_t i = 0; i < head.count; at += head.bytes[i++])
+        if (head.bytes[i])
+            memcpy(spans[i].data, at, head.bytes[i]);
+    trainer_restored(trainer->loop);
+    trainer->opts.lr = head.lr;
     trainer->diverged = 0;
     return 0;
+}
+
+int sph_trainer_load_optimizer(sph_trainer *trainer, const void *bytes, size_t size)
+{
+    NEED(trainer, bytes);
+    struct trainer_span spans[TRAINER_SPANS];
+    double scalar[TRAINER_SCALAR_COUNT];
+    struct head own, head;
+    describe(trainer, &own, spans);
+    int err = read_head(NULL, &own, bytes, size, &head, scalar);
+    if (err < 0)
+        return err;
+    const char *from = (const char *)bytes + sizeof head;
+    for (size_t i = 0; i < SLOTS_FROM; i++)
+        from += head.bytes[i];
+    size_t slot = own.slots ? own.bytes[SLOTS_FROM] : 0;
+    char *copy = mem_get(own.slots * slot + 1, 1); /* aligned, and looked at before anything changes */
+    if (!copy)
+        return SPH_EMEMORY;
+    memcpy(copy, from, own.slots * slot);
+    if (!trainer->net->k->all_finite(own.slots * trainer->net->learned, copy))
+        err = sph_fail(SPH_EFORMAT, "the state is damaged: the optimizer's numbers are not all finite");
+    for (size_t i = 0; i < own.slots && !err; i++)
+        memcpy(spans[SLOTS_FROM + i].data, copy + i * slot, slot);
+    if (!err)
+        trainer_set_step(trainer->loop, (uint64_t)scalar[TRAINER_STEP]);
+    mem_free(copy);
+    return err;
 }
 
 void sph_bytes_free(void *bytes)

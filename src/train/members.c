@@ -24,7 +24,7 @@ static const double slice_seconds = 0.005;
 
 struct member {
     struct members *all;
-    struct trainer *trainer;
+    sph_trainer *trainer;
     int busy;
     double *waiting; /* (count, width) */
     size_t count, capacity;
@@ -48,7 +48,7 @@ struct members {
     double value[VALUES_MAX];
 };
 
-int members_new(struct members **out, struct fit *const *fits, size_t count, size_t threads)
+int members_new(struct members **out, sph_trainer *const *trainers, size_t count, size_t threads)
 {
     struct members *m = mem_get(1, sizeof *m);
     struct member *list = mem_get(count, sizeof *list);
@@ -62,17 +62,17 @@ int members_new(struct members **out, struct fit *const *fits, size_t count, siz
     m->threads = threads < count ? threads : count;
     if (m->threads > threads_limit())
         m->threads = threads_limit();
-    m->net = fits[0]->net;
-    m->epochs = fits[0]->opts.epochs;
-    m->steps = trainer_steps(fits[0]->trainer);
+    m->net = trainers[0]->net;
+    m->epochs = trainers[0]->opts.epochs;
+    m->steps = trainer_steps(trainers[0]->loop);
     m->began = clock_seconds();
-    size_t values = trainer_names(fits[0]->trainer, m->name);
+    size_t values = trainer_names(trainers[0]->loop, m->name);
     m->name[values] = "members";
     m->width = WAITS_VALUES + values;
     atomic_flag_clear(&m->lock);
     for (size_t k = 0; k < count; k++)
         list[k] = (struct member){
-            .all = m, .trainer = fits[k]->trainer, .loss = (double)NAN, .lr = fits[k]->opts.lr};
+            .all = m, .trainer = trainers[k], .loss = (double)NAN, .lr = trainers[k]->opts.lr};
     *out = m;
     return 0;
 }
@@ -91,12 +91,12 @@ void members_free(struct members *m)
 
 static int is_finished(const struct member *member)
 {
-    return member->err == SPH_EDIVERGED || trainer_place(member->trainer)->finished;
+    return member->err == SPH_EDIVERGED || trainer_place(member->trainer->loop)->finished;
 }
 
 static uint64_t epochs_of(const struct member *member)
 {
-    return trainer_place(member->trainer)->epoch;
+    return trainer_place(member->trainer->loop)->epoch;
 }
 
 /* Whoever is behind comes first. NULL: the others are in good hands, and no more will come. */
@@ -162,7 +162,7 @@ static void work(void *context, size_t worker)
     while ((member = take(m))) {
         const sph_observer observer = {.self = member, .step = on_step, .epoch = on_epoch};
         member->until = clock_seconds() + slice_seconds;
-        member->err = trainer_run(member->trainer, &observer, 1);
+        member->err = trainer_run(member->trainer->loop, &observer, 1);
         if (member->err < 0 && !(m->forgives && member->err == SPH_EDIVERGED)) {
             failure_save(&member->failure);
             atomic_store(&m->failed, 1);
@@ -231,7 +231,7 @@ void members_view(const struct members *m, sph_view *view)
     *view = (sph_view){.net = m->net,
                        .epoch = (size_t)epochs_of(&m->member[behind]),
                        .epochs = m->epochs,
-                       .step = trainer_place(m->member[behind].trainer)->step,
+                       .step = trainer_place(m->member[behind].trainer->loop)->step,
                        .steps = (uint64_t)m->epochs * m->steps,
                        .lr = m->member[behind].lr,
                        .loss = last_loss(m),

@@ -10,8 +10,8 @@
 
 struct members;
 
-/* The fits are borrowed; each was made for one thread. */
-int members_new(struct members **out, struct fit *const *fits, size_t count, size_t threads);
+/* The trainers are borrowed; each was made for one thread. */
+int members_new(struct members **out, sph_trainer *const *trainers, size_t count, size_t threads);
 void members_free(struct members *members);
 
 /* Trains for so long, or to the end. A failure is the first member's that has one; SPH_EDIVERGED too. */

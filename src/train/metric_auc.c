@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "train/metrics.h"
+#include "train/tool.h"
 
 static void keep_scores(const struct metric_part *part, const struct metric_tile *tile, double *sum)
 {

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "train/metrics.h"
+#include "train/tool.h"
 
 static double finish_share(const struct metric_part *part, const double *sum)
 {

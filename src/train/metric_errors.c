@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "train/metrics.h"
+#include "train/tool.h"
 
 static double error_at(const struct metric_part *part, const struct metric_tile *tile, size_t row, size_t j)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "train/metrics.h"
+#include "train/tool.h"
 
 #include <assert.h>
 #include <math.h>

@@ -7,6 +7,7 @@
 #define SPH_TRAIN_METRICS_H
 
 #include "spherelu/train.h"
+#include "train/tool.h"
 
 /* A row's place in an order by score. */
 struct metric_rank {

@@ -134,6 +134,14 @@ static void update_share(void *context, size_t worker)
     pass->k->update[pass->update](&args);
 }
 
+static double group_factor(const sph_train_opts *opts, sph_group group)
+{
+    return group == SPH_GROUP_THETA    ? opts->lr_theta
+           : group == SPH_GROUP_LAMBDA ? opts->lr_lambda
+           : group == SPH_GROUP_R      ? opts->lr_r
+                                       : 1;
+}
+
 void optimizer_step(struct optimizer *optimizer, struct weights *weights, double lr, uint64_t step)
 {
     const sph_train_opts *opts = optimizer->opts;
@@ -158,8 +166,8 @@ void optimizer_step(struct optimizer *optimizer, struct weights *weights, double
         args.g = (char *)weights->learned_grad + span->at * k->size;
         for (size_t i = 0; i < optimizer->slots; i++)
             args.slot[i] = (char *)optimizer->slot[i] + span->at * k->size;
-        args.lr = lr * opts->group_lr[span->group];
-        args.decay = opts->weight_decay * opts->group_decay[span->group];
+        args.lr = lr * group_factor(opts, span->group);
+        args.decay = opts->decay_groups & 1u << span->group ? opts->weight_decay : 0;
         struct update_pass pass = {k, &args, optimizer->ops->update, optimizer->slots, weights_team(weights)};
         threads_run(pass.team, update_share, &pass);
     }

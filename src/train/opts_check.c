@@ -20,18 +20,22 @@ static int check_words(const sph_train_opts *o)
         return sph_fail_key(SPH_EARG, "norm_variance", "%d is none of the known ones", (int)o->norm_variance);
     if ((unsigned)o->memory >= SPH_MEMORY_COUNT)
         return sph_fail_key(SPH_EARG, "memory", "%d is none of the known ones", (int)o->memory);
-    for (int g = 0; g < SPH_GROUP_COUNT; g++)
-        if (!(o->group_lr[g] >= 0) || !isfinite(o->group_lr[g]) || !(o->group_decay[g] >= 0) ||
-            !isfinite(o->group_decay[g]))
-            return sph_fail_of(
-                SPH_EARG, "", 0, o->group_lr[g] >= 0 && isfinite(o->group_lr[g]) ? "group_decay" : "group_lr",
-                "group_lr, group_decay: %g and %g, expected 0 or more; sph_train_defaults sets them",
-                o->group_lr[g], o->group_decay[g]);
     return 0;
+}
+
+static int check_factor(const char *key, double factor)
+{
+    if (factor >= 0 && isfinite(factor))
+        return 0;
+    return sph_fail_key(SPH_EARG, key, "%g, expected 0 or more; sph_train_defaults sets it", factor);
 }
 
 static int check_numbers(const sph_train_opts *o)
 {
+    int err;
+    if ((err = check_factor("lr_theta", o->lr_theta)) < 0 ||
+        (err = check_factor("lr_lambda", o->lr_lambda)) < 0 || (err = check_factor("lr_r", o->lr_r)) < 0)
+        return err;
     if (!(o->beta1 >= 0 && o->beta1 < 1) || !(o->beta2 >= 0 && o->beta2 < 1) || !(o->epsilon >= 0) ||
         !isfinite(o->epsilon))
         return sph_fail_of(SPH_EARG, "", 0,

@@ -17,13 +17,49 @@
 #include "train/losses.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
+#include "train/tool.h"
 
 enum { EVALUATE_ROWS = 1024, VALUES_MAX = 2 * SPH_METRICS_MAX + 1 };
+
+/* The rows of a step. */
+struct batches {
+    size_t rows, count; /* of a step; steps of an epoch, the last one takes what is left */
+    size_t longest;     /* rows of the longest step */
+    size_t micro;
+    uint32_t *order; /* (train rows) of the epoch at work */
+    int ordered;     /* the order is that of the epoch at work */
+    char *x, *y;     /* (longest, ld) the batch at work */
+    size_t ldx, ldy, targets;
+    double *weights; /* (longest) of the batch at work */
+    int fetched;     /* x and y hold the whole, unchanging training part */
+};
+
+/* What chooses the epoch. */
+struct chooser {
+    int keeps;                       /* the weights of the best epoch are kept */
+    void *params, *state;            /* those */
+    size_t monitor;                  /* index of the monitored value */
+    const sph_metric_facts *watched; /* its metric's */
+};
+
+/* What observers see. */
+struct seen {
+    const char *name[VALUES_MAX]; /* of the epoch's values */
+    char name_text[VALUES_MAX][32];
+    double value[VALUES_MAX];
+    size_t values;
+    sph_view_layer *layer; /* (layers) */
+    double began;          /* clock at the start */
+    double loss, lr;       /* of the last step   */
+    int stopped;
+};
 
 struct trainer {
     sph_net *net;
     const sph_train_opts *opts;
     const struct source *train, *val;
+    const double *row_weights; /* (train rows) or NULL */
+    const double *val_weights; /* (val rows) or NULL */
     const struct kernels *k;
     struct freeze *freeze; /* NULL: everything learns */
     struct weights *weights;
@@ -31,34 +67,11 @@ struct trainer {
     struct evaluator *evaluator;
     struct optimizer optimizer;
     struct schedule schedule;
-
-    size_t batch, batches; /* rows of a step; steps of an epoch, the last one takes what is left */
-    size_t longest;        /* rows of the longest step */
-    size_t micro;
-    uint32_t *order; /* (train rows) of the epoch at work */
-    char *x, *y;     /* (longest, ld) the batch at work */
-    size_t ldx, ldy, targets;
-    const double *row_weights; /* (train rows) or NULL */
-    const double *val_weights; /* (val rows) or NULL */
-    double *batch_weights;     /* (longest) of the batch at work */
-    int fetched;               /* x and y hold the whole, unchanging training part */
-
-    void *best_params, *best_state;
+    struct batches step;
+    struct chooser best;
+    struct seen seen;
     struct trainer_place at;
     double scalar[TRAINER_SCALAR_COUNT]; /* the same for a checkpoint */
-    size_t monitor;                      /* index of the monitored value */
-    const sph_metric_facts *watched;     /* its metric's */
-    int keep_best;
-
-    const char *name[VALUES_MAX]; /* of the epoch's values */
-    char name_text[VALUES_MAX][32];
-    double value[VALUES_MAX];
-    size_t values;
-    sph_view_layer *layer; /* (layers) what observers see of them */
-    double began;          /* clock at the start */
-    double loss, lr;       /* of the last step   */
-    int begun;             /* the order is that of the epoch at work */
-    int stopped;
     struct mem_owned owned;
 };
 
@@ -73,25 +86,26 @@ static int plan_batches(struct trainer *t)
     int statistic = net_has_batch_statistic(t->net);
     if (!rows)
         return sph_fail_of(SPH_EARG, "", 0, "train", "the training part has no rows");
-    t->batch = t->opts->batch && t->opts->batch < rows ? t->opts->batch : rows;
-    t->batches = (rows + t->batch - 1) / t->batch;
-    t->longest = t->batch;
-    if (statistic && t->batch == 1)
+    t->step.rows = t->opts->batch && t->opts->batch < rows ? t->opts->batch : rows;
+    t->step.count = (rows + t->step.rows - 1) / t->step.rows;
+    t->step.longest = t->step.rows;
+    if (statistic && t->step.rows == 1)
         return sph_fail_key(SPH_EARG, "batch",
                             "1 row has no statistics of its own: bn, mbn and imn need at least 2");
-    if (statistic && t->batches > 1 && rows % t->batch == 1) {
-        t->batches--;
-        t->longest++;
+    if (statistic && t->step.count > 1 && rows % t->step.rows == 1) {
+        t->step.count--;
+        t->step.longest++;
     }
-    t->micro = t->opts->micro && t->opts->micro < t->longest ? t->opts->micro : t->longest;
-    if (statistic && t->micro == 1)
+    t->step.micro = t->opts->micro && t->opts->micro < t->step.longest ? t->opts->micro : t->step.longest;
+    if (statistic && t->step.micro == 1)
         return sph_fail_key(SPH_EARG, "micro",
                             "1 row has no statistics of its own: bn, mbn and imn need at least 2");
-    size_t last = rows - (t->batches - 1) * t->batch, length[] = {t->batches > 1 ? t->batch : last, last};
+    size_t last = rows - (t->step.count - 1) * t->step.rows,
+           length[] = {t->step.count > 1 ? t->step.rows : last, last};
     for (int i = 0; i < 2; i++)
-        if (statistic && length[i] % t->micro == 1)
+        if (statistic && length[i] % t->step.micro == 1)
             return sph_fail_key(SPH_EARG, "micro",
-                                "%zu rows at a time leave a last one alone in a batch of %zu", t->micro,
+                                "%zu rows at a time leave a last one alone in a batch of %zu", t->step.micro,
                                 length[i]);
     return 0;
 }
@@ -101,22 +115,22 @@ enum { STEP_BITS = 53 }; /* steps are counted in a double */
 static int check_steps(const struct trainer *t)
 {
     uint64_t steps;
-    if (__builtin_mul_overflow((uint64_t)t->opts->epochs, t->batches, &steps) || steps >> STEP_BITS)
+    if (__builtin_mul_overflow((uint64_t)t->opts->epochs, t->step.count, &steps) || steps >> STEP_BITS)
         return sph_fail_key(SPH_EARG, "epochs", "%zu of %zu steps each, expected at most 2^%d steps in all",
-                            t->opts->epochs, t->batches, STEP_BITS);
+                            t->opts->epochs, t->step.count, STEP_BITS);
     return 0;
 }
 
 /* The names of an epoch's values. */
 static void name_values(struct trainer *t, const sph_metric *list, size_t count)
 {
-    snprintf(t->name_text[0], sizeof t->name_text[0], "train_loss");
+    snprintf(t->seen.name_text[0], sizeof t->seen.name_text[0], "train_loss");
     for (size_t i = 0; i < count; i++)
-        snprintf(t->name_text[i + 1], sizeof t->name_text[0], "val_%s",
+        snprintf(t->seen.name_text[i + 1], sizeof t->seen.name_text[0], "val_%s",
                  sph_word(SPH_WORDS_METRIC, (int)list[i])->word);
-    t->values = count + 1;
-    for (size_t i = 0; i < t->values; i++)
-        t->name[i] = t->name_text[i];
+    t->seen.values = count + 1;
+    for (size_t i = 0; i < t->seen.values; i++)
+        t->seen.name[i] = t->seen.name_text[i];
 }
 
 /* After them, those of the training part; its loss is train_loss, as the steps saw it. */
@@ -124,10 +138,10 @@ static void name_train_scores(struct trainer *t, const struct evaluator_opts *ev
 {
     sph_metric list[SPH_METRICS_MAX];
     size_t count = evaluator_list(eval, sph_net_outputs(t->net), EVALUATOR_EPOCH, list);
-    for (size_t i = 1; i < count; i++, t->values++) {
-        snprintf(t->name_text[t->values], sizeof t->name_text[0], "train_%s",
+    for (size_t i = 1; i < count; i++, t->seen.values++) {
+        snprintf(t->seen.name_text[t->seen.values], sizeof t->seen.name_text[0], "train_%s",
                  sph_word(SPH_WORDS_METRIC, (int)list[i])->word);
-        t->name[t->values] = t->name_text[t->values];
+        t->seen.name[t->seen.values] = t->seen.name_text[t->seen.values];
     }
 }
 
@@ -139,11 +153,11 @@ static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
     size_t count = t->val ? evaluator_list(eval, outputs, EVALUATOR_ALL, list) : 0;
     const char *wanted = t->opts->monitor ? t->opts->monitor : t->val ? "val_loss" : "train_loss";
     name_values(t, list, count);
-    int found = text_find(wanted, t->name, t->values);
+    int found = text_find(wanted, t->seen.name, t->seen.values);
     if (found < 0) {
         struct text known = {0};
-        for (size_t i = 0; i < t->values; i++)
-            text_add(&known, "%s%s", i ? ", " : "", t->name[i]);
+        for (size_t i = 0; i < t->seen.values; i++)
+            text_add(&known, "%s%s", i ? ", " : "", t->seen.name[i]);
         int err = known.failed ? SPH_EMEMORY
                                : sph_fail_key(SPH_EARG, "monitor", "no value %s; there are %s%s", wanted,
                                               known.chars, t->val ? "" : " (no validation part)");
@@ -151,12 +165,12 @@ static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
         return err;
     }
     eval->watched = found ? list[found - 1] : SPH_METRIC_LOSS;
-    t->watched = sph_metric_about(eval->watched);
+    t->best.watched = sph_metric_about(eval->watched);
     name_values(t, list, t->val ? evaluator_list(eval, outputs, EVALUATOR_EPOCH, list) : 0);
-    t->monitor = (size_t)text_find(wanted, t->name, t->values);
+    t->best.monitor = (size_t)text_find(wanted, t->seen.name, t->seen.values);
     if (t->opts->train_scores)
         name_train_scores(t, eval);
-    t->keep_best = t->val || t->opts->monitor || t->opts->patience;
+    t->best.keeps = t->val || t->opts->monitor || t->opts->patience;
     return 0;
 }
 
@@ -164,14 +178,45 @@ static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
 static int check_monitor(struct trainer *t)
 {
     sph_scores scores;
-    if (!t->val || !t->watched->undefined)
+    if (!t->val || !t->best.watched->undefined)
         return 0;
     weights_materialize(t->weights);
     int err = evaluator_run(t->evaluator, t->val, t->val_weights, EVALUATOR_EPOCH, &scores);
-    if (!err && isnan(scores.value[t->monitor - 1]))
+    if (!err && isnan(scores.value[t->best.monitor - 1]))
         err = sph_fail_key(SPH_EARG, "monitor", "%s has no value in the validation part: it is undefined %s",
-                           t->name[t->monitor], t->watched->undefined);
+                           t->seen.name[t->best.monitor], t->best.watched->undefined);
     return err;
+}
+
+/* Weights, plans and the optimizer. */
+static int make_parts(struct trainer *t, const struct evaluator_opts *eval)
+{
+    const sph_train_opts *opts = t->opts;
+    size_t workers = (size_t)opts->threads, score_rows = net_rows_at_once(t->net, EVALUATE_ROWS);
+    if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))
+        score_rows = t->val && t->val->rows > t->train->rows ? t->val->rows : t->train->rows;
+    struct plan_running running = {opts->norm_momentum, opts->norm_variance, opts->memory};
+    int err = opts->freeze ? freeze_new(&t->freeze, t->net, opts->freeze) : 0;
+    if (err < 0 || (err = weights_new_frozen(&t->weights, t->net, t->k, workers, t->freeze)) < 0 ||
+        (err = plan_new(&t->plan, t->weights, t->step.micro, PLAN_TRAIN, workers, &running)) < 0 ||
+        (err = evaluator_new(&t->evaluator, t->weights, eval, score_rows)) < 0)
+        return err;
+    return optimizer_new(&t->optimizer, t->weights, opts);
+}
+
+static int make_arrays(struct trainer *t)
+{
+    t->seen.layer = mem_own(&t->owned, t->net->layer_count, sizeof *t->seen.layer);
+    t->step.order = mem_own(&t->owned, t->train->rows, sizeof *t->step.order);
+    t->step.x = mem_own(&t->owned, t->step.longest * t->step.ldx, t->k->size);
+    t->step.y = mem_own(&t->owned, t->step.longest * t->step.ldy, t->k->size);
+    if (t->row_weights)
+        t->step.weights = mem_own(&t->owned, t->step.longest, sizeof *t->step.weights);
+    if (t->best.keeps) {
+        t->best.params = mem_own(&t->owned, t->net->learned, t->k->size);
+        t->best.state = mem_own(&t->owned, t->net->state_len, t->k->size);
+    }
+    return t->owned.failed ? SPH_EMEMORY : 0;
 }
 
 int trainer_new(struct trainer **out, const struct trainer_setup *setup)
@@ -191,12 +236,12 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->row_weights = setup->row_weights;
     t->val_weights = setup->val_weights;
     t->k = t->net->k;
-    t->targets = loss_targets(opts->loss, outputs);
-    t->ldx = net_row_length(t->net);
-    t->ldy = kernel_pad(t->targets);
+    t->step.targets = loss_targets(opts->loss, outputs);
+    t->step.ldx = net_row_length(t->net);
+    t->step.ldy = kernel_pad(t->step.targets);
     t->at.best = INFINITY;
-    t->loss = (double)NAN;
-    t->lr = opts->lr;
+    t->seen.loss = (double)NAN;
+    t->seen.lr = opts->lr;
     schedule_begin(t->at.schedule);
     struct evaluator_opts eval = {.loss = opts->loss,
                                   .smoothing = opts->label_smoothing,
@@ -204,31 +249,8 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
                                   .workers = (size_t)opts->threads,
                                   .most_rows = setup->most_rows};
     if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 ||
-        (err = plan_batches(t)) < 0 || (err = check_steps(t)) < 0 || (err = choose_monitor(t, &eval)) < 0)
-        goto fail;
-    size_t workers = (size_t)opts->threads, score_rows = net_rows_at_once(t->net, EVALUATE_ROWS);
-    if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))
-        score_rows = t->val && t->val->rows > t->train->rows ? t->val->rows : t->train->rows;
-    struct plan_running running = {opts->norm_momentum, opts->norm_variance, opts->memory};
-    if ((opts->freeze && (err = freeze_new(&t->freeze, t->net, opts->freeze)) < 0) ||
-        (err = weights_new_frozen(&t->weights, t->net, t->k, workers, t->freeze)) < 0 ||
-        (err = plan_new(&t->plan, t->weights, t->micro, PLAN_TRAIN, workers, &running)) < 0 ||
-        (err = evaluator_new(&t->evaluator, t->weights, &eval, score_rows)) < 0 ||
-        (err = optimizer_new(&t->optimizer, t->weights, opts)) < 0)
-        goto fail;
-    size_t learned = t->net->learned, state = t->net->state_len;
-    t->layer = mem_own(&t->owned, t->net->layer_count, sizeof *t->layer);
-    t->order = mem_own(&t->owned, t->train->rows, sizeof *t->order);
-    t->x = mem_own(&t->owned, t->longest * t->ldx, t->k->size);
-    t->y = mem_own(&t->owned, t->longest * t->ldy, t->k->size);
-    if (t->row_weights)
-        t->batch_weights = mem_own(&t->owned, t->longest, sizeof *t->batch_weights);
-    if (t->keep_best) {
-        t->best_params = mem_own(&t->owned, learned, t->k->size);
-        t->best_state = mem_own(&t->owned, state, t->k->size);
-    }
-    err = t->owned.failed ? SPH_EMEMORY : 0;
-    if (err < 0 || (err = check_monitor(t)) < 0)
+        (err = plan_batches(t)) < 0 || (err = check_steps(t)) < 0 || (err = choose_monitor(t, &eval)) < 0 ||
+        (err = make_parts(t, &eval)) < 0 || (err = make_arrays(t)) < 0 || (err = check_monitor(t)) < 0)
         goto fail;
     *out = t;
     return 0;
@@ -258,11 +280,11 @@ void trainer_free(struct trainer *t)
 static int diverged(struct trainer *t, const char *what, double loss, uint64_t step, size_t rows)
 {
     size_t bad = t->net->layer_count;
-    for (size_t row = 0; row < rows && bad == t->net->layer_count; row += t->micro)
-        bad = plan_blame(t->plan, t->x + row * t->ldx * t->k->size, t->ldx,
-                         rows - row < t->micro ? rows - row : t->micro);
+    for (size_t row = 0; row < rows && bad == t->net->layer_count; row += t->step.micro)
+        bad = plan_blame(t->plan, t->step.x + row * t->step.ldx * t->k->size, t->step.ldx,
+                         rows - row < t->step.micro ? rows - row : t->step.micro);
     const char *layer = bad < t->net->layer_count ? t->net->layers[bad].path : "";
-    t->stopped = 0;
+    t->seen.stopped = 0;
     return sph_fail_of(SPH_EDIVERGED, "", 0, layer,
                        "%s %g at step %llu (epoch %llu): first seen in %s; try a smaller lr than %g", what,
                        isnan(loss) ? fabs(loss) : loss, (unsigned long long)step,
@@ -271,19 +293,20 @@ static int diverged(struct trainer *t, const char *what, double loss, uint64_t s
 
 static uint64_t all_steps(const struct trainer *t)
 {
-    return (uint64_t)t->opts->epochs * t->batches;
+    return (uint64_t)t->opts->epochs * t->step.count;
 }
 
 static int fetch_batch(struct trainer *t, size_t batch, size_t *rows)
 {
-    size_t first = batch * t->batch;
-    *rows = batch + 1 == t->batches ? t->train->rows - first : t->batch;
-    if (t->fetched)
+    size_t first = batch * t->step.rows;
+    *rows = batch + 1 == t->step.count ? t->train->rows - first : t->step.rows;
+    if (t->step.fetched)
         return 0;
-    int err = t->train->fetch(t->train->self, t->order + first, *rows, t->x, t->ldx, t->y, t->ldy);
+    int err = t->train->fetch(t->train->self, t->step.order + first, *rows, t->step.x, t->step.ldx, t->step.y,
+                              t->step.ldy);
     for (size_t i = 0; t->row_weights && i < *rows; i++)
-        t->batch_weights[i] = t->row_weights[t->order[first + i]];
-    t->fetched = !err && t->batches == 1 && !t->train->varies;
+        t->step.weights[i] = t->row_weights[t->step.order[first + i]];
+    t->step.fetched = !err && t->step.count == 1 && !t->train->varies;
     return err;
 }
 
@@ -296,13 +319,13 @@ static int take_step(struct trainer *t, double *loss, double *lr)
         return err;
     struct batch parts = {.weights = t->weights,
                           .plan = t->plan,
-                          .micro = t->micro,
+                          .micro = t->step.micro,
                           .opts = t->opts,
-                          .targets = t->targets,
-                          .ldx = t->ldx,
-                          .ldy = t->ldy,
-                          .row_weights = t->row_weights ? t->batch_weights : NULL};
-    *loss = batch_run(&parts, t->x, t->y, rows);
+                          .targets = t->step.targets,
+                          .ldx = t->step.ldx,
+                          .ldy = t->step.ldy,
+                          .row_weights = t->row_weights ? t->step.weights : NULL};
+    *loss = batch_run(&parts, t->step.x, t->step.y, rows);
     if ((err = plan_check(t->plan)) < 0)
         return err;
     if (!isfinite(*loss))
@@ -310,8 +333,8 @@ static int take_step(struct trainer *t, double *loss, double *lr)
     weights_pull(t->weights);
     if (t->opts->natural > 0)
         weights_natural(t->weights, t->opts->natural);
-    *lr = t->opts->lr *
-          schedule_factor(&t->schedule, t->at.schedule, (size_t)t->at.epoch, step, all_steps(t), t->batches);
+    *lr = t->opts->lr * schedule_factor(&t->schedule, t->at.schedule, (size_t)t->at.epoch, step, all_steps(t),
+                                        t->step.count);
     optimizer_step(&t->optimizer, t->weights, *lr, step + 1);
     weights_after_step(t->weights);
     weights_refresh(t->weights);
@@ -319,7 +342,7 @@ static int take_step(struct trainer *t, double *loss, double *lr)
         return diverged(t, "the weights overflowed after a loss of", *loss, t->at.step + 1, rows);
     t->at.step++;
     t->at.batch++;
-    t->at.loss_sum += *loss * ((double)rows / (double)t->batch); /* the last one has other rows */
+    t->at.loss_sum += *loss * ((double)rows / (double)t->step.rows); /* the last one has other rows */
     return 0;
 }
 
@@ -337,17 +360,17 @@ static int train_step(struct trainer *t, double *loss, double *lr)
 /* A full batch sees all rows whatever their order: no shuffling, so that sums keep theirs. */
 static int begin_epoch(struct trainer *t)
 {
-    size_t done = (size_t)t->at.batch * t->batch;
+    size_t done = (size_t)t->at.batch * t->step.rows;
     if (t->train->epoch)
         t->train->epoch(t->train->self, (size_t)t->at.epoch);
     for (size_t i = 0; i < t->train->rows; i++)
-        t->order[i] = (uint32_t)i;
-    if (t->batches > 1) {
+        t->step.order[i] = (uint32_t)i;
+    if (t->step.count > 1) {
         struct rng rng = rng_stream(t->opts->seed, RNG_SHUFFLE, (uint32_t)t->at.epoch);
-        rng_shuffle(&rng, t->order, t->train->rows);
+        rng_shuffle(&rng, t->step.order, t->train->rows);
     }
     return t->train->ahead && done < t->train->rows
-               ? t->train->ahead(t->train->self, t->order + done, 0, t->train->rows - done)
+               ? t->train->ahead(t->train->self, t->step.order + done, 0, t->train->rows - done)
                : 0;
 }
 
@@ -355,8 +378,8 @@ static int begin_epoch(struct trainer *t)
  * epoch's weights are those that all of its updates made, as Keras keeps them. */
 static void keep_best(struct trainer *t)
 {
-    memcpy(t->best_params, t->net->params, t->net->learned * t->k->size);
-    memcpy(t->best_state, t->net->state, t->net->state_len * t->k->size);
+    memcpy(t->best.params, t->net->params, t->net->learned * t->k->size);
+    memcpy(t->best.state, t->net->state, t->net->state_len * t->k->size);
 }
 
 void trainer_go_on(struct trainer *t)
@@ -371,33 +394,34 @@ void trainer_go_on(struct trainer *t)
 static int end_epoch(struct trainer *t, int *improved)
 {
     sph_scores scores;
-    t->value[0] = t->at.loss_sum / ((double)t->train->rows / (double)t->batch);
+    t->seen.value[0] = t->at.loss_sum / ((double)t->train->rows / (double)t->step.rows);
     if (t->val) {
         int err = evaluator_run(t->evaluator, t->val, t->val_weights, EVALUATOR_EPOCH, &scores);
         if (err < 0)
             return err;
-        memcpy(t->value + 1, scores.value, scores.count * sizeof *t->value);
+        memcpy(t->seen.value + 1, scores.value, scores.count * sizeof *t->seen.value);
         if (!isfinite(scores.value[0]))
-            return diverged(t, "the validation loss became", scores.value[0], t->at.step, t->batch);
+            return diverged(t, "the validation loss became", scores.value[0], t->at.step, t->step.rows);
     }
     if (t->opts->train_scores) {
         int err = evaluator_run(t->evaluator, t->train, NULL, EVALUATOR_EPOCH, &scores);
         if (err < 0)
             return err;
-        memcpy(t->value + t->values - (scores.count - 1), scores.value + 1,
-               (scores.count - 1) * sizeof *t->value);
+        memcpy(t->seen.value + t->seen.values - (scores.count - 1), scores.value + 1,
+               (scores.count - 1) * sizeof *t->seen.value);
     }
     t->at.epoch++;
     t->at.batch = 0;
     t->at.loss_sum = 0;
-    double value = t->watched->larger_is_better ? -t->value[t->monitor] : t->value[t->monitor];
+    double value =
+        t->best.watched->larger_is_better ? -t->seen.value[t->best.monitor] : t->seen.value[t->best.monitor];
     schedule_epoch(&t->schedule, t->at.schedule, value);
     *improved = value < t->at.best;
     if (*improved) {
         t->at.best = value;
         t->at.best_epoch = t->at.epoch;
         t->at.waited = 0;
-        if (t->keep_best)
+        if (t->best.keeps)
             keep_best(t);
     } else {
         t->at.waited++;
@@ -410,10 +434,10 @@ static const sph_view_layer *view_layers(struct trainer *t)
 {
     for (size_t k = 0; k < t->net->layer_count; k++) {
         const struct layer_weights *weights = &t->weights->layer[k];
-        t->layer[k] =
+        t->seen.layer[k] =
             (sph_view_layer){weights->w, weights->ldw, weights->b, weights->scaled ? weights->s : NULL};
     }
-    return t->layer;
+    return t->seen.layer;
 }
 
 static sph_view view_of(struct trainer *t, enum moment moment, double loss, int improved)
@@ -425,11 +449,11 @@ static sph_view view_of(struct trainer *t, enum moment moment, double loss, int 
         .epochs = t->opts->epochs,
         .step = t->at.step,
         .steps = all_steps(t),
-        .lr = t->lr,
+        .lr = t->seen.lr,
         .loss = loss,
-        .names = t->name,
-        .value = t->value,
-        .values = moment == AT_EPOCH && t->at.epoch ? t->values : 0,
+        .names = t->seen.name,
+        .value = t->seen.value,
+        .values = moment == AT_EPOCH && t->at.epoch ? t->seen.values : 0,
         .seconds = moment == AT_STEP ? 0 : trainer_seconds(t),
         .improved = improved,
     };
@@ -442,7 +466,7 @@ static int observe(struct trainer *t, enum moment moment, const sph_observer *ob
         return 0;
     sph_view view = view_of(t, moment, loss, improved);
     int stop = observers_tell(observers, count, &view, moment);
-    t->stopped |= stop > 0 && moment != AT_END;
+    t->seen.stopped |= stop > 0 && moment != AT_END;
     return stop < 0 ? stop : 0;
 }
 
@@ -450,21 +474,21 @@ static int observe(struct trainer *t, enum moment moment, const sph_observer *ob
 static int advance(struct trainer *t, uint64_t steps, const sph_observer *observers, size_t count)
 {
     int err, improved = 0;
-    while (!t->stopped && !t->at.finished && steps) {
-        if (!t->begun && !t->fetched && (err = begin_epoch(t)) < 0)
+    while (!t->seen.stopped && !t->at.finished && steps) {
+        if (!t->step.ordered && !t->step.fetched && (err = begin_epoch(t)) < 0)
             return err;
-        t->begun = 1;
-        while (!t->stopped && t->at.batch < t->batches && steps) {
-            if ((err = train_step(t, &t->loss, &t->lr)) < 0 ||
-                (err = observe(t, AT_STEP, observers, count, t->loss, 0)) < 0)
+        t->step.ordered = 1;
+        while (!t->seen.stopped && t->at.batch < t->step.count && steps) {
+            if ((err = train_step(t, &t->seen.loss, &t->seen.lr)) < 0 ||
+                (err = observe(t, AT_STEP, observers, count, t->seen.loss, 0)) < 0)
                 return err;
             steps--;
         }
-        if (t->at.batch < t->batches)
+        if (t->at.batch < t->step.count)
             break;
-        t->begun = 0;
+        t->step.ordered = 0;
         if ((err = end_epoch(t, &improved)) < 0 ||
-            (err = observe(t, AT_EPOCH, observers, count, t->value[0], improved)) < 0)
+            (err = observe(t, AT_EPOCH, observers, count, t->seen.value[0], improved)) < 0)
             return err;
     }
     return 0;
@@ -472,8 +496,8 @@ static int advance(struct trainer *t, uint64_t steps, const sph_observer *observ
 
 static void begin(struct trainer *t)
 {
-    t->stopped = 0;
-    t->began = clock_seconds();
+    t->seen.stopped = 0;
+    t->seen.began = clock_seconds();
     weights_materialize(t->weights);
 }
 
@@ -486,22 +510,22 @@ int trainer_advance(struct trainer *t, uint64_t steps)
 int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)
 {
     begin(t);
-    t->loss = 0;
-    t->lr = t->opts->lr;
+    t->seen.loss = 0;
+    t->seen.lr = t->opts->lr;
     int err = observe(t, AT_START, observers, count, 0, 0);
     if (!err)
         err = advance(t, UINT64_MAX, observers, count);
-    return err ? err : observe(t, AT_END, observers, count, t->loss, 0);
+    return err ? err : observe(t, AT_END, observers, count, t->seen.loss, 0);
 }
 
 sph_view trainer_view(struct trainer *t)
 {
-    return view_of(t, AT_EPOCH, t->loss, 0);
+    return view_of(t, AT_EPOCH, t->seen.loss, 0);
 }
 
 int trainer_stopped(const struct trainer *t)
 {
-    return t->stopped && !t->at.finished;
+    return t->seen.stopped && !t->at.finished;
 }
 
 int trainer_improving(const struct trainer *t)
@@ -512,10 +536,10 @@ int trainer_improving(const struct trainer *t)
 
 int trainer_take_best(struct trainer *t)
 {
-    int there = t->keep_best && t->at.best_epoch > 0;
+    int there = t->best.keeps && t->at.best_epoch > 0;
     if (there) {
-        memcpy(t->net->params, t->best_params, t->net->learned * t->k->size);
-        memcpy(t->net->state, t->best_state, t->net->state_len * t->k->size);
+        memcpy(t->net->params, t->best.params, t->net->learned * t->k->size);
+        memcpy(t->net->state, t->best.state, t->net->state_len * t->k->size);
     }
     weights_materialize(t->weights);
     return there;
@@ -538,9 +562,9 @@ size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
     out[count++] = (struct trainer_span){"state", t->net->state, state, 0};
     for (size_t i = 0; i < t->optimizer.slots; i++)
         out[count++] = (struct trainer_span){slots[i], t->optimizer.slot[i], learned, 0};
-    if (t->keep_best) {
-        out[count++] = (struct trainer_span){"best.params", t->best_params, learned, 0};
-        out[count++] = (struct trainer_span){"best.state", t->best_state, state, 0};
+    if (t->best.keeps) {
+        out[count++] = (struct trainer_span){"best.params", t->best.params, learned, 0};
+        out[count++] = (struct trainer_span){"best.state", t->best.state, state, 0};
     }
     return count;
 }
@@ -548,7 +572,7 @@ size_t trainer_spans(struct trainer *t, struct trainer_span out[TRAINER_SPANS])
 void trainer_restored(struct trainer *t)
 {
     t->at = place_of_scalars(t->scalar);
-    t->fetched = t->begun = 0;
+    t->step.fetched = t->step.ordered = 0;
     weights_materialize(t->weights);
     trainer_go_on(t); /* there may be more epochs now, or fewer */
 }
@@ -565,18 +589,18 @@ void trainer_set_step(struct trainer *t, uint64_t step)
 
 size_t trainer_names(const struct trainer *t, const char **out)
 {
-    memcpy(out, t->name, t->values * sizeof *out);
-    return t->values;
+    memcpy(out, t->seen.name, t->seen.values * sizeof *out);
+    return t->seen.values;
 }
 
 double trainer_seconds(const struct trainer *t)
 {
-    return clock_seconds() - t->began;
+    return clock_seconds() - t->seen.began;
 }
 
 size_t trainer_steps(const struct trainer *t)
 {
-    return t->batches;
+    return t->step.count;
 }
 
 size_t trainer_frozen(const struct trainer *t)
@@ -589,5 +613,5 @@ size_t trainer_frozen(const struct trainer *t)
 
 size_t trainer_rows(const struct trainer *t)
 {
-    return t->micro;
+    return t->step.micro;
 }

@@ -96,6 +96,10 @@ enum {
 /* The spans are those of this moment; what is written into them counts after trainer_restored. */
 size_t trainer_spans(struct trainer *trainer, struct trainer_span out[TRAINER_SPANS]);
 
+/* Scalars from outside: counts are whole numbers that this training can have; the rest may be anything, infinite too. trainer NULL: those of a
+ * training on other rows. (place.c) */
+int trainer_check_scalars(const struct trainer *trainer, const double scalar[TRAINER_SCALAR_COUNT]);
+
 /* After the spans were read: picks the loop up from them. */
 void trainer_restored(struct trainer *trainer);
 

@@ -52,6 +52,10 @@ run 0 run small.yaml --set seeds=1 --set train.epochs=3 --set methods.GmP.lr=0.2
 check "epochs" grep -q "^  epochs: 3" set/jobs/SP/seed-0/config.yaml
 check "lr" grep -q "^  lr: 0.2" set/jobs/GmP/seed-0/config.yaml
 check "hidden" grep -q "^  hidden: \[3, 4\]" set/jobs/GmP/seed-0/config.yaml
+run 0 show set/jobs/GmP/seed-0 --json
+check "origins of --set" python3 -c 'import json
+o = json.load(open("out"))["origins"]
+assert o["epochs"] == o["lr"] == o["hidden"] == "command line" and o["param"] == "method", o'
 run 0 run small.yaml --seed 7 --threads 2 --dtype f64 --out common
 check "seed" [ "$(ls common/jobs/SP)" = seed-7 ]
 check "threads" grep -q "^threads: 2" common/jobs/SP/seed-7/config.yaml

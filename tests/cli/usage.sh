@@ -78,6 +78,16 @@ run 1 convert empty o.safetensors --to sp; fails file path=empty/model.safetenso
 run 1 convert nothere.safetensors o.safetensors --to sp; fails file path=nothere.safetensors
 [ -e o.safetensors ] && wrong "a failed conversion left a file"
 
+# ---- a command takes the options that it uses, and no other
+for refused in "eval threads" "eval seed" "eval dtype" "predict seed" "boundaries threads" "regions dtype" "show seed" "list dtype" \
+    "list max-memory" "compare threads" "importance dtype" "data seed" "data max-memory" "pack threads" "convert seed" \
+    "export dtype" "import threads" "figures dtype" "perturb dtype" "completion json" "bench seed"; do
+    run 2 ${refused% *} --${refused#* } 1; fails argument key="${refused#* }"
+done
+for command in $("$SPHERELU" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p' | grep -v '^spherelu$'); do
+    run 0 $command --help; shows "--quiet" "--verbose" "--help" "--version"
+done
+
 # ---- the other commands
 run 2 eval; fails argument key=RUN
 run 2 eval a b --data x; fails argument key=b

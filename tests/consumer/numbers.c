@@ -7,7 +7,8 @@ int main(void)
     sph_net *net = NULL;
     const double x[] = {1, 2};
     double y = 0;
-    sph_mlp spec = {.inputs = 2,
+    sph_mlp spec = {.size = sizeof(sph_mlp),
+                    .inputs = 2,
                     .outputs = 1,
                     .hidden = (size_t[]){4},
                     .depth = 1,

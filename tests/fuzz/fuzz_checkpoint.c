@@ -34,7 +34,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     t.source = (struct source){.rows = ROWS, .targets = 1, .fetch = fetch};
     struct trainer_setup setup = {.opts = &t.opts, .train = &t.source};
     json_t *extra = json_pack("{s:i}", "metrics", 10);
-    if (sph_net_mlp(&t.net, &(sph_mlp){.dtype = SPH_F32,
+    if (sph_net_mlp(&t.net, &(sph_mlp){.size = sizeof(sph_mlp),
+                                       .dtype = SPH_F32,
                                        .inputs = 2,
                                        .outputs = 1,
                                        .hidden = (size_t[]){3},

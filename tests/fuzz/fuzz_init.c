@@ -9,10 +9,13 @@ static sph_net *make(void)
     if (sph_net_new(&net, SPH_F32) < 0)
         abort();
     int node = sph_net_input(net, 2);
-    node = sph_net_dense(
-        net, node,
-        &(sph_layer){.units = 3, .param = SPH_PARAM_GMP, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
-    node = sph_net_dense(net, node, &(sph_layer){.units = 1});
+    node = sph_net_dense(net, node,
+                         &(sph_layer){.size = sizeof(sph_layer),
+                                      .units = 3,
+                                      .param = SPH_PARAM_GMP,
+                                      .norm = SPH_NORM_BN,
+                                      .act = SPH_ACT_RELU});
+    node = sph_net_dense(net, node, &(sph_layer){.size = sizeof(sph_layer), .units = 1});
     if (sph_net_ready(net, node, 1) < 0)
         abort();
     return net;

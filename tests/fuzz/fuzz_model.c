@@ -36,7 +36,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc, (void)argv;
     for (int param = 0; param < SPH_PARAM_COUNT; param++) {
         sph_net *net = NULL;
-        if (sph_net_mlp(&net, &(sph_mlp){.dtype = SPH_F32,
+        if (sph_net_mlp(&net, &(sph_mlp){.size = sizeof(sph_mlp),
+                                         .dtype = SPH_F32,
                                          .inputs = 2,
                                          .outputs = 1,
                                          .hidden = (size_t[]){3},
@@ -53,13 +54,17 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     if (sph_net_new(&net, SPH_F32) < 0)
         abort();
     int node = sph_net_image(net, 3, 4, 4);
-    node = sph_net_conv(
-        net, node,
-        &(sph_layer){
-            .units = 2, .kernel = 3, .stride = 1, .pad = 1, .norm = SPH_NORM_BN, .act = SPH_ACT_RELU});
+    node = sph_net_conv(net, node,
+                        &(sph_layer){.size = sizeof(sph_layer),
+                                     .units = 2,
+                                     .kernel = 3,
+                                     .stride = 1,
+                                     .pad = 1,
+                                     .norm = SPH_NORM_BN,
+                                     .act = SPH_ACT_RELU});
     node = sph_net_max_pool(net, node, 2, 2, 0);
     node = sph_net_global_pool(net, node);
-    node = sph_net_dense(net, node, &(sph_layer){.units = 2});
+    node = sph_net_dense(net, node, &(sph_layer){.size = sizeof(sph_layer), .units = 2});
     if (sph_net_ready(net, node, 1) < 0 || sph_net_save(net, fuzz_path("seed")) < 0)
         abort();
     sph_net_free(net);

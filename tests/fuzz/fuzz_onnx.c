@@ -217,7 +217,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     char again[FUZZ_PATH];
     snprintf(again, sizeof again, "%s/b.onnx", fuzz_home());
     fuzz_sum += (double)sph_net_learned(net);
-    if (sph_net_export(net, again, &(sph_export_opts){0}) < 0)
+    if (sph_net_export(net, again, &(sph_export_opts){.size = sizeof(sph_export_opts)}) < 0)
         fuzz_sum += 1; /* numbers that f32 does not hold */
     sph_net_free(net);
     return 0;

@@ -7,6 +7,7 @@
 #include "compare/results.h"
 #include "fuzz.h"
 #include "report/pages.h"
+#include "report/tool.h"
 
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsigned seed)
 {

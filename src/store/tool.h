@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * For the tool. Conversion from file to file: `spherelu convert`. Not installed, not part of the API. */
+#ifndef SPH_STORE_TOOL_H
+#define SPH_STORE_TOOL_H
+
+#include "spherelu/store.h"
+
+/* From file to file: open, convert, save. A chain of dense layers without a description is not opened but
+ * streamed, so that it may be larger than memory: its hidden layers become PATH.theta, PATH.lambda, PATH.r or
+ * what the target has, in the same order; a unit without weights but with a bias is refused. */
+typedef struct sph_convert_opts {
+    sph_param to;
+    int flags; /* SPH_CONVERT_... */
+    sph_names names;
+    int threads;
+} sph_convert_opts;
+
+typedef struct sph_converted {
+    sph_net *
+        net; /* what was written, caller frees; of an ensemble its first member; NULL: a chain was streamed */
+    size_t members; /* nets that were written: 1, or those of an ensemble; 0: a chain */
+    size_t layers, learned;
+    int dropped;     /* standardisation or class names had no place under the names chosen */
+    char order[256]; /* a chain's layers as they were taken to follow each other, "0, 2, 4", cut where long */
+} sph_converted;
+
+/* in: a file of weights, or a run folder, which stands for its model. result may be NULL. */
+int sph_convert(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result);
+
+#endif
