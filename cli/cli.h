@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the sub-commands share: a command is a row (words for the help, options, a function), arguments are
- * parsed once against the row, and a failure is one line on stderr. Of the library the tool sees spherelu.h
- * alone. */
+ * parsed once against the row, and a failure is one line on stderr. Of the library the tool sees spherelu.h and
+ * the tool.h of each room. */
 #ifndef SPHERELU_CLI_H
 #define SPHERELU_CLI_H
 
