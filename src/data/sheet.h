@@ -88,6 +88,7 @@ struct sheet {
 
     struct array x, y;     /* numbers: columns of x, then columns of y; y.columns may be 0 */
     unsigned char *own[2]; /* their bytes when not in the file as it is */
+    struct npz *npz;       /* what holds them, of an .npz; else NULL    */
 };
 
 /* What is known of a source before it is opened. */
