@@ -272,8 +272,15 @@ static int read_schema(sph_data *data, const json_t *schema)
                                "classes")) < 0)
             return err;
     }
-    err = read_columns(data, columns);
-    return err ? err : check_targets(data);
+    if ((err = read_columns(data, columns)) < 0)
+        return err;
+    for (size_t i = 0; i < data->column_count; i++) {
+        const struct column *column = &data->columns[i];
+        if (column->role == COLUMN_FEATURE && !column_width(column))
+            return sph_fail_of(SPH_EFORMAT, where, 0, column->name, "column '%s' is text without levels",
+                               column->name);
+    }
+    return check_targets(data);
 }
 
 static int read_images_schema(sph_data *data, const json_t *schema)
