@@ -9,7 +9,7 @@
 #include "net/net.h"
 #include "store/onnx_read.h"
 
-enum step_kind { STEP_INPUT, STEP_LAYER, STEP_POOL, STEP_SUM, STEP_ACT };
+enum step_kind { STEP_INPUT, STEP_LAYER, STEP_MAX_POOL, STEP_MEAN_POOL, STEP_SUM, STEP_ACT };
 enum { STEP_NORM = 4 }; /* scale, shift, mean, var */
 
 struct sliding {
@@ -31,7 +31,6 @@ struct step {
     double *norm[STEP_NORM], epsilon; /* (m); NULL: none */
     double *sign;                     /* (m) behind the activation; NULL: none */
     sph_act act;                      /* layers and STEP_ACT */
-    enum node_kind pool;              /* STEP_POOL */
 };
 
 enum value_kind {

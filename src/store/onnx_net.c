@@ -58,9 +58,10 @@ static int add_step(sph_net *net, struct step *step, const int in[2], int named)
         return sph_net_add(net, in[0], in[1]);
     case STEP_ACT:
         return sph_net_act(net, in[0], step->act);
-    case STEP_POOL:
+    case STEP_MAX_POOL:
+    case STEP_MEAN_POOL:
         return !step->window.kernel ? sph_net_global_pool(net, in[0])
-               : step->pool == NODE_MAX_POOL
+               : step->kind == STEP_MAX_POOL
                    ? sph_net_max_pool(net, in[0], step->window.kernel, step->window.stride, step->window.pad)
                    : sph_net_avg_pool(net, in[0], step->window.kernel, step->window.stride, step->window.pad);
     case STEP_LAYER:

@@ -297,12 +297,11 @@ int take_pool(struct import *import, const Onnx__Node *node)
         return err;
     if (!whole && !largest && window.pad && !onnx_int(node, "count_include_pad", 0))
         return onnx_refuse(&import->file, node, "count_include_pad is 0, expected 1 where there are pads");
-    struct step *step = import_step(import, STEP_POOL, from.step, -1);
+    struct step *step = import_step(import, largest ? STEP_MAX_POOL : STEP_MEAN_POOL, from.step, -1);
     if (!step)
         return SPH_EMEMORY;
     step->channels = import->step[from.step].channels;
     step->height = step->width = 1;
-    step->pool = largest ? NODE_MAX_POOL : NODE_AVG_POOL;
     if (whole && from.flat)
         return onnx_refuse(&import->file, node, "pools a vector, expected an image");
     if (!whole && (err = slide(import, node, &from, &window, step)) < 0)
