@@ -508,7 +508,7 @@ static int keeps_cells(const char *path)
     struct sheet sheet;
     sph_data_defaults(&opts);
     assert_int_equal(sheet_open(&sheet, path, &opts, &(struct sheet_hints){0}), 0);
-    int kept = sheet.parsed != NULL;
+    int kept = sheet.text.parsed != NULL;
     sheet_free(&sheet);
     return kept;
 }

@@ -112,7 +112,7 @@ static int build(sph_data *data, const struct sheet *sheet, const sph_data_opts 
     mem_free(from);
     data->test_from = sheet->test_from;
     data->made = sheet->made;
-    data->known = sheet->default_target != NULL;
+    data->known = sheet->set && sheet->set->target;
     return err;
 }
 

@@ -253,7 +253,7 @@ static int check_commas(const struct filling *f)
         if (column->role == COLUMN_DROPPED || column->kind != COLUMN_NUMBER ||
             (column->role == COLUMN_TARGET && !f->with_targets))
             continue;
-        struct profile *profile = &f->sheet->profile[f->from[i]];
+        struct profile *profile = &f->sheet->text.profile[f->from[i]];
         if (profile->comma == COMMA_UNCLEAR && column->decimal_comma)
             profile->comma = COMMA_DECIMAL;
         if (profile->comma == COMMA_UNCLEAR)

@@ -74,22 +74,8 @@ struct profile {
     char *comma_example;
 };
 
-struct sheet {
-    char *path; /* for messages */
-    struct data_bytes file;
-    const char *bytes; /* (length) of it */
-    size_t length;
-    size_t rows, columns;
-    char **names;     /* (columns) unique */
-    char ***by_name;  /* (columns) into names, in bytewise order */
-    size_t *repeat;   /* (columns) how often the header has this name; 0 for a renamed repetition */
-    int named;        /* the names mean something */
-    int made;         /* a synthetic set: opts.rows is heeded already */
-    size_t test_from; /* rows from here on are the set's own test part; 0: it has none */
-    const char *default_target, *default_drop; /* of a known set, borrowed, or NULL */
-    size_t default_targets;                    /* otherwise: this many last columns */
-
-    int is_text;
+/* What is known of a text table. */
+struct text_sheet {
     char delimiter;          /* ' ': runs of blanks and tabs */
     int header;              /* the first row is a header    */
     struct profile *profile; /* (columns) */
@@ -99,7 +85,24 @@ struct sheet {
     const double *parsed;
     double *parsed_own;
     struct levels *words; /* (columns) */
+};
 
+struct sheet {
+    char *path; /* for messages */
+    struct data_bytes file;
+    const char *bytes; /* (length) of it */
+    size_t length;
+    size_t rows, columns;
+    char **names;            /* (columns) unique */
+    char ***by_name;         /* (columns) into names, in bytewise order */
+    size_t *repeat;          /* (columns) how often the header has this name; 0 for a renamed repetition */
+    int named;               /* the names mean something */
+    int made;                /* a synthetic set: opts.rows is heeded already */
+    size_t test_from;        /* rows from here on are the set's own test part; 0: it has none */
+    const sph_data_set *set; /* the known set that it is, or NULL */
+    size_t default_targets;  /* of no known set: this many last columns */
+    int is_text;
+    struct text_sheet text;
     struct array x, y;     /* numbers: columns of x, then columns of y; y.columns may be 0 */
     unsigned char *own[2]; /* their bytes when not in the file as it is */
     struct npz *npz;       /* what holds them, of an .npz; else NULL    */
@@ -137,6 +140,9 @@ int sheet_fail(const struct sheet *sheet, size_t line, const char *column, const
 /* Names all columns after `names`, or by number where names is NULL or a name is "". Later repetitions of a
  * name get .1, .2, ... after it. */
 int sheet_set_names(struct sheet *sheet, const char *const *names);
+
+/* Names the columns of x and y: x0 (by the number of the first), x1, ... and y, or y0, y1, ... */
+int sheet_number_names(struct sheet *sheet, size_t first);
 
 /* The column of this name, or -1. */
 ptrdiff_t sheet_find(const struct sheet *sheet, const char *name);

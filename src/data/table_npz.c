@@ -50,26 +50,6 @@ static int take(struct array *array, const struct sheet *sheet, npz_wanted *is, 
     return 0;
 }
 
-static int name_columns(struct sheet *sheet)
-{
-    char **names = mem_get(sheet->columns, sizeof *names);
-    int err = names ? 0 : SPH_EMEMORY;
-    for (size_t i = 0; i < sheet->columns && !err; i++) {
-        if (i < sheet->x.columns)
-            names[i] = mem_format("x%zu", i);
-        else
-            names[i] = sheet->y.columns == 1 ? mem_text("y") : mem_format("y%zu", i - sheet->x.columns);
-        err = names[i] ? 0 : SPH_EMEMORY;
-    }
-    if (!err)
-        err = sheet_set_names(sheet, (const char *const *)names);
-    for (size_t i = 0; names && i < sheet->columns; i++)
-        mem_free(names[i]);
-    mem_free(names);
-    sheet->named = 1;
-    return err;
-}
-
 static int fail_absent(const struct sheet *sheet, const char *expected)
 {
     struct text names = {0};
@@ -100,7 +80,7 @@ static int open_npz(struct sheet *sheet, const struct sheet_hints *hints)
     if (!size_plus(&sheet->columns, sheet->x.columns, sheet->y.columns))
         return sph_fail_at(SPH_EFORMAT, sheet->path, "too many columns");
     sheet->default_targets = sheet->y.columns;
-    return name_columns(sheet);
+    return sheet_number_names(sheet, 0);
 }
 
 static int knows_npz(const struct reader_file *file)

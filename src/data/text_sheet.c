@@ -46,12 +46,12 @@ enum { WORDS_MOST = 1 << 12 }; /* of a column; a word beyond them is kept as num
 
 void text_sheet_forget(struct sheet *sheet)
 {
-    for (size_t i = 0; sheet->words && i < sheet->columns; i++)
-        levels_free(&sheet->words[i]);
-    mem_free(sheet->words);
-    mem_free(sheet->parsed_own);
-    sheet->words = NULL;
-    sheet->parsed = sheet->parsed_own = NULL;
+    for (size_t i = 0; sheet->text.words && i < sheet->columns; i++)
+        levels_free(&sheet->text.words[i]);
+    mem_free(sheet->text.words);
+    mem_free(sheet->text.parsed_own);
+    sheet->text.words = NULL;
+    sheet->text.parsed = sheet->text.parsed_own = NULL;
 }
 
 /* About as many rows as there are: by the lines of the first bytes. */
@@ -78,12 +78,12 @@ static int expect_cells(struct first_pass *pass)
     if (!size_times(&count, rows, pass->width) || !size_times(&bytes, count, 3 * sizeof(double)) ||
         !mem_allows(bytes))
         return 0;
-    sheet->words = mem_get(pass->width, sizeof *sheet->words);
+    sheet->text.words = mem_get(pass->width, sizeof *sheet->text.words);
     pass->cells = mem_get_large(count, sizeof *pass->cells);
     pass->capacity = rows;
-    for (size_t i = 0; sheet->words && i < pass->width; i++)
-        sheet->words[i].limit = WORDS_MOST;
-    if (!sheet->words || !pass->cells)
+    for (size_t i = 0; sheet->text.words && i < pass->width; i++)
+        sheet->text.words[i].limit = WORDS_MOST;
+    if (!sheet->text.words || !pass->cells)
         return SPH_EMEMORY;
     return 0;
 }
@@ -101,7 +101,7 @@ static int keep_cell(struct first_pass *pass, size_t row, size_t column, const s
     }
     if (cell->kind == CELL_TEXT) {
         size_t word;
-        int err = levels_place(&pass->sheet->words[column], cell->text, &word);
+        int err = levels_place(&pass->sheet->text.words[column], cell->text, &word);
         if (err < 0)
             return err;
         *value = kept_word(word < WORDS_MOST ? word + 1 : WORDS_MOST + 1);
@@ -179,8 +179,8 @@ static int keep_first(struct first_pass *pass, size_t line, const struct csv_fie
     pass->first = mem_get(count, sizeof *pass->first);
     pass->again = mem_get(count, sizeof *pass->again);
     pass->met = mem_get((size_t)1 << MET_BITS, sizeof *pass->met);
-    pass->sheet->profile = mem_get(count, sizeof *pass->sheet->profile);
-    if (!pass->first || !pass->again || !pass->met || !pass->sheet->profile)
+    pass->sheet->text.profile = mem_get(count, sizeof *pass->sheet->text.profile);
+    if (!pass->first || !pass->again || !pass->met || !pass->sheet->text.profile)
         return SPH_EMEMORY;
     pass->width = pass->sheet->columns = count;
     for (size_t i = 0; i < count; i++)
@@ -199,7 +199,8 @@ static int wrong_width(const struct sheet *sheet, size_t line, size_t count)
 static struct met *place_of(const struct first_pass *pass, size_t column, const struct csv_field *field)
 {
     uint64_t head = 0;
-    if (field->kind != CSV_TEXT || (pass->sheet->delimiter != ',' && memchr(field->text, ',', field->length)))
+    if (field->kind != CSV_TEXT ||
+        (pass->sheet->text.delimiter != ',' && memchr(field->text, ',', field->length)))
         return NULL;
     memcpy(&head, field->text, field->length < sizeof head ? field->length : sizeof head);
     head ^= (uint64_t)field->length << 56 ^ column * UINT64_C(0x9e3779b97f4a7c15);
@@ -212,7 +213,7 @@ static int add_field(struct first_pass *pass, size_t line, size_t column, const 
     struct cell cell;
     double value;
     struct met *met = place_of(pass, column, field);
-    struct profile *profile = &pass->sheet->profile[column];
+    struct profile *profile = &pass->sheet->text.profile[column];
     size_t row = pass->rows - 1;
     if (met && met->text && met->length == field->length && met->column == column &&
         !memcmp(met->text, field->text, field->length) && (!pass->cells || row < pass->capacity)) {
@@ -227,7 +228,7 @@ static int add_field(struct first_pass *pass, size_t line, size_t column, const 
     pass->text[field->length] = '\0';
     cell_read(&cell, pass->text);
     pass->again[column] += !strcmp(pass->text, pass->first[column]);
-    int err = add_to_profile(profile, line, &cell, pass->sheet->delimiter != ',');
+    int err = add_to_profile(profile, line, &cell, pass->sheet->text.delimiter != ',');
     if (!err)
         err = keep_cell(pass, row, column, &cell, &value);
     if (!err && met && isnan(value))
@@ -238,8 +239,8 @@ static int add_field(struct first_pass *pass, size_t line, size_t column, const 
 static int first_row(void *user, size_t line, const struct csv_field *fields, size_t count)
 {
     struct first_pass *pass = user;
-    struct profile *profile = pass->sheet->profile;
-    int commas = pass->sheet->delimiter != ',', err = 0;
+    struct profile *profile = pass->sheet->text.profile;
+    int commas = pass->sheet->text.delimiter != ',', err = 0;
     if (!pass->rows++)
         return keep_first(pass, line, fields, count);
     if (count != pass->width)
@@ -298,12 +299,12 @@ static int has_header(const struct first_pass *pass, const char *const *expected
     for (size_t i = 0; i < pass->width; i++) {
         struct cell cell;
         cell_read(&cell, pass->first[i]);
-        if (pass->sheet->delimiter != ',' && cell_comma(pass->first[i]) == COMMA_DECIMAL)
+        if (pass->sheet->text.delimiter != ',' && cell_comma(pass->first[i]) == COMMA_DECIMAL)
             cell.kind = CELL_NUMBER;
         if (cell.kind == CELL_TEXT && !pass->again[i] &&
             levels_find((char *const *)(uintptr_t)expected, expected_count, pass->first[i]) >= 0)
             return 1;
-        const struct profile *profile = &pass->sheet->profile[i];
+        const struct profile *profile = &pass->sheet->text.profile[i];
         /* "mostly": a stray word in a column of numbers is reported later, it does not make its header a
          * value. */
         int numbers = profile->numbers + profile->decimal > profile->texts;
@@ -327,35 +328,36 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
     mem_free(sorted);
     if (header < 0)
         return header;
-    sheet->header = header;
-    sheet->rows = pass->rows - (size_t)sheet->header;
-    sheet->named = sheet->header;
-    if (!sheet->header) {
+    sheet->text.header = header;
+    sheet->rows = pass->rows - (size_t)sheet->text.header;
+    sheet->named = sheet->text.header;
+    if (!sheet->text.header) {
         for (size_t i = 0; i < pass->width; i++) {
             struct cell cell;
             double value;
             cell_read(&cell, pass->first[i]);
             int err = keep_cell(pass, 0, i, &cell, &value);
             if (!err)
-                err = add_to_profile(&sheet->profile[i], pass->first_line, &cell, sheet->delimiter != ',');
+                err = add_to_profile(&sheet->text.profile[i], pass->first_line, &cell,
+                                     sheet->text.delimiter != ',');
             if (err < 0)
                 return err;
         }
     }
     for (size_t i = 0; i < pass->width; i++) {
-        const struct profile *profile = &sheet->profile[i];
+        const struct profile *profile = &sheet->text.profile[i];
         if (profile->decimal || profile->unclear || profile->other)
             forget_cells(pass); /* what they are is settled later */
-        int err = settle_commas(&sheet->profile[i]);
+        int err = settle_commas(&sheet->text.profile[i]);
         if (err < 0)
             return err;
     }
     if (pass->cells) {
-        sheet->parsed_own = pass->cells;
-        sheet->parsed = pass->cells + (sheet->header ? pass->width : 0);
+        sheet->text.parsed_own = pass->cells;
+        sheet->text.parsed = pass->cells + (sheet->text.header ? pass->width : 0);
         pass->cells = NULL;
     }
-    return sheet_set_names(sheet, sheet->header ? (const char *const *)pass->first : NULL);
+    return sheet_set_names(sheet, sheet->text.header ? (const char *const *)pass->first : NULL);
 }
 
 /* ---------------------------------------------------------------- opening */
@@ -388,9 +390,9 @@ static int open_text(struct sheet *sheet, const struct sheet_hints *hints)
     if (delimiter == '"' || delimiter == '\n' || delimiter == '\r')
         return sph_fail_key(SPH_EARG, "delimiter", "a quote or line end cannot be one");
     sheet->is_text = 1;
-    sheet->delimiter =
+    sheet->text.delimiter =
         delimiter && !hints->expected ? delimiter : csv_sniff(sheet->bytes, sheet->length, delimiter);
-    err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, first_row, &pass);
+    err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->text.delimiter, first_row, &pass);
     if (!err)
         err = finish(&pass, hints->expected, hints->expected_count);
     for (size_t i = 0; i < pass.width && pass.first; i++)
@@ -427,7 +429,7 @@ static int later_row(void *user, size_t line, const struct csv_field *fields, si
 {
     struct later_pass *pass = user;
     size_t length = count;
-    if (!pass->rows++ && pass->sheet->header)
+    if (!pass->rows++ && pass->sheet->text.header)
         return 0;
     if (count != pass->sheet->columns) /* a file that changes while it is read */
         return wrong_width(pass->sheet, line, count);
@@ -439,7 +441,7 @@ static int later_row(void *user, size_t line, const struct csv_field *fields, si
     for (size_t i = 0; i < count; i++) {
         memcpy(text, fields[i].text, fields[i].length);
         text[fields[i].length] = '\0';
-        if (pass->sheet->profile[i].comma == COMMA_DECIMAL)
+        if (pass->sheet->text.profile[i].comma == COMMA_DECIMAL)
             cell_read_decimal(&pass->cells[i], text);
         else if (fields[i].kind == CSV_NUMBER)
             pass->cells[i] = (struct cell){.kind = CELL_NUMBER, .value = fields[i].number, .text = text};
@@ -453,7 +455,7 @@ static int later_row(void *user, size_t line, const struct csv_field *fields, si
 static int scan_with(const struct sheet *sheet, sheet_row *row, void *user, struct cell *cells)
 {
     struct later_pass pass = {.sheet = sheet, .row = row, .user = user, .cells = cells};
-    int err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, later_row, &pass);
+    int err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->text.delimiter, later_row, &pass);
     mem_free(pass.text);
     return err;
 }
@@ -483,7 +485,7 @@ static void set_cells(const struct sheet *sheet, const double *value, struct cel
     for (size_t i = 0; i < sheet->columns; i++) {
         cells[i] = (struct cell){.kind = CELL_NUMBER, .value = value[i]};
         if (isnan(value[i]))
-            set_word(&cells[i], &sheet->words[i], value[i]);
+            set_word(&cells[i], &sheet->text.words[i], value[i]);
     }
 }
 
@@ -494,7 +496,7 @@ int text_sheet_scan_parsed(const struct sheet *sheet, sheet_row *row, void *user
     struct cell *cells = mem_get(sheet->columns, sizeof *cells);
     if (!cells)
         return SPH_EMEMORY;
-    const double *value = sheet->parsed;
+    const double *value = sheet->text.parsed;
     for (size_t i = 0; i < sheet->rows && !err; i++, value += sheet->columns) {
         set_cells(sheet, value, cells);
         err = row(user, 0, cells);
