@@ -32,7 +32,7 @@ int diagnostics_count(struct unit_counts *out, const struct results *results, si
     int err = folder ? recorded_open(&run, folder, results->facts.metric, RECORDED_DATA | RECORDED_LAST,
                                      experiment_cache(results->experiment))
                      : SPH_EMEMORY;
-    if (!err && run.last && run.data && !run.data->pixels)
+    if (!err && run.last && run.data && !run.data->image.pixels)
         err = sph_boundaries_new(&all, run.last, SPH_EVERY_LAYER, 0, run.data, run.split.train,
                                  run.split.train_rows);
     for (size_t i = 0; !err && all && i < all->count; i++)

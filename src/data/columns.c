@@ -430,7 +430,7 @@ static int keep_row(void *user, size_t line, const struct cell *cells)
     const struct keeping *keeping = user;
     sph_data *data = keeping->data;
     (void)line;
-    for (size_t i = 0; i < data->kept_columns; i++) {
+    for (size_t i = 0; i < data->kept.columns; i++) {
         const struct cell *cell = &cells[keeping->columns[i]];
         struct text text = {0};
         if (cell->text)
@@ -443,7 +443,7 @@ static int keep_row(void *user, size_t line, const struct cell *cells)
             text_free(&text);
             return SPH_EMEMORY;
         }
-        data->kept[data->kept_count++] = text.chars;
+        data->kept.cells[data->kept.count++] = text.chars;
     }
     return 0;
 }
@@ -454,13 +454,13 @@ int columns_keep(sph_data *data, const struct sheet *sheet, const char *list)
     int err = found ? find_list(sheet, list, "keep", found, &count) : SPH_EMEMORY;
     struct keeping keeping = {.data = data, .columns = found};
     if (!err) {
-        data->kept_names = mem_get(count, sizeof *data->kept_names);
-        data->kept = mem_get(sheet->rows * count, sizeof *data->kept);
-        err = data->kept_names && data->kept ? 0 : SPH_EMEMORY;
+        data->kept.names = mem_get(count, sizeof *data->kept.names);
+        data->kept.cells = mem_get(sheet->rows * count, sizeof *data->kept.cells);
+        err = data->kept.names && data->kept.cells ? 0 : SPH_EMEMORY;
     }
     for (size_t i = 0; i < count && !err; i++) {
-        data->kept_columns++;
-        if (!(data->kept_names[i] = mem_text(sheet->names[found[i]])))
+        data->kept.columns++;
+        if (!(data->kept.names[i] = mem_text(sheet->names[found[i]])))
             err = SPH_EMEMORY;
     }
     if (!err)
@@ -473,7 +473,7 @@ int columns_place(sph_data *data, const char *path)
 {
     data->features = 0;
     for (size_t i = 0; i < data->column_count; i++) {
-        struct column *column = &data->columns[data->reversed ? data->column_count - 1 - i : i];
+        struct column *column = &data->columns[data->reading.reversed ? data->column_count - 1 - i : i];
         if (column->role != COLUMN_FEATURE)
             continue;
         column->at = data->features;
@@ -491,7 +491,7 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
     if (!data->columns)
         return SPH_EMEMORY;
     data->column_count = sheet->columns;
-    data->named = sheet->named;
+    data->reading.named = sheet->named;
     for (size_t i = 0; i < sheet->columns; i++)
         if (!(data->columns[i].name = mem_text(sheet->names[i])))
             return SPH_EMEMORY;

@@ -104,15 +104,15 @@ static int fill_feature(const struct filling *f, size_t line, const struct colum
 {
     sph_data *data = f->data;
     if (cell->kind == CELL_MISSING) {
-        if (data->missing == SPH_MISSING_ERROR)
+        if (data->reading.missing == SPH_MISSING_ERROR)
             return fail_missing(f, line, column, "--missing mean or drop would accept it");
-        if (data->missing == SPH_MISSING_DROP)
+        if (data->reading.missing == SPH_MISSING_DROP)
             return f->with_targets
                        ? LEFT_OUT
                        : fail_missing(f, line, column,
                                       "the net was trained with --missing drop and cannot fill it");
         data->has_missing = 1;
-        data->filled++;
+        data->counts.filled++;
     }
     if (column->kind == COLUMN_NUMBER)
         return fill_number(f, line, column, cell, &x[column->at]);
@@ -126,9 +126,9 @@ static int fill_feature(const struct filling *f, size_t line, const struct colum
         x[column->at + (size_t)level] = 1.0;
         return 0;
     }
-    if (data->refuse_unseen || !cell->text)
+    if (data->reading.refuse_unseen || !cell->text)
         return fail_unknown(f, line, column, cell, column->levels, column->level_count);
-    data->unseen++; /* none of its indicators, as a missing cell has */
+    data->counts.unseen++; /* none of its indicators, as a missing cell has */
     return 0;
 }
 
@@ -178,7 +178,7 @@ static int fill_target(const struct filling *f, size_t line, const struct column
 {
     const sph_data *data = f->data;
     if (cell->kind == CELL_MISSING) {
-        if (data->missing == SPH_MISSING_ERROR)
+        if (data->reading.missing == SPH_MISSING_ERROR)
             return fail_missing(f, line, column, "--missing drop or mean would leave the row out");
         return LEFT_OUT;
     }
@@ -210,7 +210,7 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
     struct filling *f = user;
     sph_data *data = f->data;
     int had_missing = data->has_missing;
-    size_t filled = data->filled, unseen = data->unseen;
+    size_t filled = data->counts.filled, unseen = data->counts.unseen;
     double *x = data->x + data->rows * data->features;
     double *y = data->y ? data->y + data->rows * data->targets : NULL;
     for (size_t i = 0; i < data->column_count; i++) {
@@ -226,10 +226,10 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
             return err;
         if (err == LEFT_OUT) {
             data->has_missing = had_missing;
-            data->filled = filled;
-            data->unseen = unseen;
-            data->left_out++;
-            data->without_target += column->role == COLUMN_TARGET;
+            data->counts.filled = filled;
+            data->counts.unseen = unseen;
+            data->counts.left_out++;
+            data->counts.without_target += column->role == COLUMN_TARGET;
             return 0;
         }
         f->empty[i] = column->role == COLUMN_FEATURE && cells[f->from[i]].kind == CELL_MISSING;
@@ -237,7 +237,7 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
     int err = f->refusal ? refuse(f, line, x, y) : 0;
     if (err < 0)
         return err;
-    for (size_t i = 0; data->filled > filled && i < data->column_count; i++)
+    for (size_t i = 0; data->counts.filled > filled && i < data->column_count; i++)
         data->columns[i].filled += f->empty[i];
     data->rows++;
     return 0;
@@ -320,6 +320,6 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
         return err;
     if (!data->rows)
         return sph_fail_at(SPH_EFORMAT, sheet->path, "all %zu rows have missing cells and are left out",
-                           data->left_out);
+                           data->counts.left_out);
     return 0;
 }

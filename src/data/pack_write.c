@@ -80,7 +80,7 @@ static int write_files(const struct writer *w, int part)
     part_rows(w->data, part, &from, &to);
     int err = path ? file_replace_begin(&file, path) : SPH_EMEMORY;
     for (size_t i = from; i < to && !err; i++) {
-        char *name = w->data->pictures->name(w->data->pictures, (uint32_t)i);
+        char *name = w->data->image.pictures->name(w->data->image.pictures, (uint32_t)i);
         for (char *c = name; c && *c; c++)
             *c = *c == '\n' ? '?' : *c;
         text_add(&text, "%s\n", name ? name : "");
@@ -120,7 +120,7 @@ static int write_classes(const struct writer *w, const char *source)
 static int write_decode(const struct writer *w)
 {
     char *path = file_join(w->out, PACK_DECODE);
-    char *line = mem_format("%s\n", sph_word(SPH_WORDS_DECODE, (int)w->data->decode)->word);
+    char *line = mem_format("%s\n", sph_word(SPH_WORDS_DECODE, (int)w->data->image.decode)->word);
     int err = path && line ? file_replace_with(path, line, strlen(line)) : SPH_EMEMORY;
     mem_free(line);
     mem_free(path);
@@ -172,7 +172,7 @@ static int write_all(struct writer *w, const char *source)
         if (!(err = write_files(w, part)) && !(err = write_labels(w, part)) && part)
             err = begin_images(w, part);
     if (!err)
-        err = pictures_squares(w->data->pictures, w->side, take_row, w);
+        err = pictures_squares(w->data->image.pictures, w->side, take_row, w);
     for (int part = parts; part-- > 0 && !err;)
         err = file_replace_commit(&w->images[part]);
     for (int part = 0; part < parts; part++)
@@ -268,8 +268,8 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
     if (err < 0)
         return err;
     w.data = data;
-    w.side = view_shorter(data->height);
-    w.channels = data->channels;
+    w.side = view_shorter(data->image.height);
+    w.channels = data->image.channels;
     if (!(w.row = mem_get(w.side * w.side, w.channels)))
         err = SPH_EMEMORY;
     if (!err && !(err = file_make_directory(out)) && !(err = file_hold(&held, out, 0)) &&
@@ -283,7 +283,7 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
                                .classes = data->classes,
                                .side = w.side,
                                .channels = w.channels,
-                               .left_out = data->left_out,
+                               .left_out = data->counts.left_out,
                                .bytes = (uint64_t)data->rows * w.side * w.side * w.channels};
     }
     file_leave(out);

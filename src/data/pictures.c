@@ -229,10 +229,10 @@ static int new_pictures(struct shelf_pictures **out, const struct shelf *shelf, 
                                               .release = release},
                                  .shelf = *shelf,
                                  .rows = shelf->rows,
-                                 .size = data->height,
-                                 .side = data->eval_side,
-                                 .channels = data->channels,
-                                 .decode = data->decode,
+                                 .size = data->image.height,
+                                 .side = data->image.eval_side,
+                                 .channels = data->image.channels,
+                                 .decode = data->image.decode,
                                  .workers = workers          ? workers
                                             : processors > 2 ? (size_t)processors - 1
                                                              : 1};
@@ -304,7 +304,7 @@ static int leave_out_bad(sph_data *data, struct shelf_pictures **p, int with_tar
         release(&(*p)->pictures);
         *p = (struct shelf_pictures *)kept;
     }
-    data->left_out = all - count;
+    data->counts.left_out = all - count;
     data->test_from = data->test_from ? good_train : 0;
     mem_free(good);
     return err;
@@ -323,7 +323,7 @@ int pictures_fill(sph_data *data, const struct shelf *shelf, const sph_data_opts
         release(&p->pictures);
         return err;
     }
-    data->pictures = &p->pictures;
+    data->image.pictures = &p->pictures;
     data->rows = p->rows;
     if (!with_targets)
         return 0;
