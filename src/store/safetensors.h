@@ -81,7 +81,7 @@ size_t safetensors_begin_with(const struct safetensors *file, const char *text, 
 size_t safetensors_place(const struct safetensors *file, const struct st_tensor *tensor);
 const char *safetensors_metadata(const struct safetensors *file, const char *key); /* or NULL */
 
-/* out (count) <- the elements, exactly: an integer that no double equals is refused. */
+/* out (count) <- the elements, exactly; of real numbers only (st_dtype_is_real). */
 int safetensors_to_double(const struct st_tensor *tensor, double *out);
 
 /* ---------------------------------------------------------------- writing
