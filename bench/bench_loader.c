@@ -122,19 +122,20 @@ int bench_loader(const bench_loader_opts *opts, bench_loader_result *result)
     how.decode = opts->decode;
     how.workers = opts->workers;
     int err = sph_data_open(&data, opts->data, &how);
-    if (!err && !data->pictures)
+    if (!err && !data->image.pictures)
         err = sph_fail_at(SPH_EARG, opts->data, "no folder of pictures");
     size_t count = err ? 0 : data->rows < PICTURES_MOST ? data->rows : PICTURES_MOST;
     if (!err && !(err = limit_make(&limit, opts->data, count)) &&
-        !(err = data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_COLOUR, 1, NULL, count)))
-        err = measure(&limit, stream, data->height, opts->repeats, opts->decode, best);
+        !(err = data->image.pictures->stream(data->image.pictures, &stream, SPH_AUGMENT_COLOUR, 1, NULL,
+                                             count)))
+        err = measure(&limit, stream, data->image.height, opts->repeats, opts->decode, best);
     if (!err)
         *result = (bench_loader_result){.images_per_second = best[0].wall,
                                         .decode_only = best[1].wall,
                                         .per_processor_second = best[0].processor,
                                         .decode_per_processor_second = best[1].processor,
                                         .images = count,
-                                        .size = data->height};
+                                        .size = data->image.height};
     if (stream)
         stream->release(stream);
     limit_free(&limit);

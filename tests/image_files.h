@@ -130,7 +130,7 @@ static __attribute__((unused)) sph_data *opened(const char *source, size_t rows)
 static __attribute__((unused)) void assert_pixels(const sph_data *data, size_t row, size_t image)
 {
     for (size_t p = 0; p < data->features; p++)
-        assert_int_equal(data->pixels[row * data->features + p], pixel(image, p));
+        assert_int_equal(data->image.pixels[row * data->features + p], pixel(image, p));
 }
 
 /* Ten, packed or not: batches 1 (4 rows), 2 (3), 5 (2), and a test batch (5). */
@@ -158,7 +158,7 @@ static __attribute__((unused)) sph_net *net_for(const sph_data *data, sph_dtype 
     sph_net *net;
     assert_int_equal(sph_net_new(&net, dtype), 0);
     int from = flat ? sph_net_input(net, data->features)
-                    : sph_net_image(net, data->channels, data->height, data->width);
+                    : sph_net_image(net, data->image.channels, data->image.height, data->image.width);
     if (!flat) {
         from = sph_net_conv(net, from,
                             &(sph_layer){.size = sizeof(sph_layer),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A text table as its first pass kept it, plain lines in one sweep, against its text read again with care: the same cells to
+ * A text table as its first pass kept it, against its text read again with care: the same cells to
  * the last bit, and as many of each kind. */
 #ifndef TESTS_SHEET_TWICE_H
 #define TESTS_SHEET_TWICE_H
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/levels.h"
-#include "data/plain.h"
 #include "data/sheet.h"
 
 struct sheet_twice {
@@ -22,10 +21,10 @@ struct sheet_twice {
 static int sheet_twice_same(const struct sheet_twice *twice, size_t column, const struct cell *cell)
 {
     const struct sheet *sheet = twice->sheet;
-    if (!sheet->parsed)
+    if (!sheet->text.parsed)
         return 1;
-    double kept = sheet->parsed[twice->row * sheet->columns + column];
-    const struct levels *words = &sheet->words[column];
+    double kept = sheet->text.parsed[twice->row * sheet->columns + column];
+    const struct levels *words = &sheet->text.words[column];
     size_t word = kept_word_of(kept);
     if (cell->kind == CELL_NUMBER)
         return !memcmp(&kept, &cell->value, sizeof kept);
@@ -62,11 +61,11 @@ static size_t sheet_twice(const struct sheet *sheet)
         abort();
     twice.differ += twice.row != sheet->rows;
     for (size_t i = 0; i < sheet->columns; i++) {
-        const struct profile *one = &sheet->profile[i], *other = &twice.counts[i];
+        const struct profile *one = &sheet->text.profile[i], *other = &twice.counts[i];
         if (!one->decimal && !one->unclear && !one->other)
             twice.differ += one->numbers != other->numbers || one->texts != other->texts ||
                             one->missing != other->missing || one->infinite != other->infinite ||
-                            (sheet->delimiter != ',' && one->points != other->points);
+                            (sheet->text.delimiter != ',' && one->points != other->points);
     }
     free(twice.counts);
     return twice.differ;

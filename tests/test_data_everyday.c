@@ -191,15 +191,15 @@ static void a_word_that_training_did_not_see_is_counted_or_refused(void **state)
     sph_data_defaults(&how);
     how.keep = "id,town";
     assert_int_equal(data_open_like(&data, path, schema, 0, &how), 0);
-    assert_int_equal(data->unseen, 1);
+    assert_int_equal(data->counts.unseen, 1);
     assert_true(data->x[3] == 0 && data->x[4] == 0 && data->x[5] == 2);
     char *counts = NULL;
     assert_int_equal(data_counts(data, &counts), 0);
     assert_non_null(strchr(counts, '\n')); /* a line for missing cells, a line for words */
     mem_free(counts);
-    assert_int_equal(data->kept_columns, 2);
-    assert_string_equal(data->kept[2], "k,2");
-    assert_string_equal(data->kept[5], "");
+    assert_int_equal(data->kept.columns, 2);
+    assert_string_equal(data->kept.cells[2], "k,2");
+    assert_string_equal(data->kept.cells[5], "");
     sph_data_free(data);
     how.strict = 1;
     assert_fails(data_open_like(&data, path, schema, 0, &how), SPH_EFORMAT, .key = "town", .path = path,

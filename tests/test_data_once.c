@@ -237,8 +237,8 @@ static void assert_same_data(const sph_data *a, const sph_data *b)
         assert_int_equal(a->columns[i].level_count, b->columns[i].level_count);
     }
     assert_memory_equal(a->y, b->y, a->rows * sizeof *a->y);
-    if (a->pixels)
-        assert_memory_equal(a->pixels, b->pixels, a->rows * a->features);
+    if (a->image.pixels)
+        assert_memory_equal(a->image.pixels, b->image.pixels, a->rows * a->features);
     else
         assert_memory_equal(a->x, b->x, a->rows * a->features * sizeof *a->x);
 }

@@ -98,7 +98,7 @@ static void predicting_keeps_every_row_and_reads_no_target(void **state)
     sph_data_free(data);
     data = read_with(schema, "town,size,price\nUlm,1,\nUlm,,4\nBonn,3,5\n", 1);
     assert_int_equal(sph_data_rows(data), 2);
-    assert_int_equal(data->left_out, 1);
+    assert_int_equal(data->counts.left_out, 1);
     sph_data_free(data);
     json_decref(schema);
 }

@@ -206,7 +206,8 @@ static void take_all(const sph_data *data, sph_augment augment, size_t epoch, ui
     struct picture_stream *stream;
     uint32_t order[] = {2, 0, 3, 1, 4, 5};
     const uint8_t *pixels;
-    assert_int_equal(data->pictures->stream(data->pictures, &stream, augment, 5, NULL, data->rows), 0);
+    assert_int_equal(
+        data->image.pictures->stream(data->image.pictures, &stream, augment, 5, NULL, data->rows), 0);
     for (int round = 0; round < 2; round++) {
         assert_int_equal(stream->begin(stream, epoch, NULL, round ? order : NULL, data->rows), 0);
         for (uint32_t i = 0; i < data->rows; i++) {
@@ -281,7 +282,8 @@ static double apart(const sph_data *data, const uint8_t *golden)
     const uint8_t *pixels;
     double most = 0;
     assert_int_equal(data->features, 3 * 24 * 24);
-    assert_int_equal(data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0), 0);
+    assert_int_equal(
+        data->image.pictures->stream(data->image.pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0), 0);
     assert_int_equal(stream->take(stream, 0, &pixels), 0);
     for (size_t p = 0; p < data->features; p++)
         most = fmax(most, fabs((double)pixels[p] - golden[p]));
@@ -311,7 +313,7 @@ static void the_side_of_evaluation_is_kept_by_the_model(void **state)
     assert_true(apart(data, golden) > 3);
     assert_int_equal(data_schema(data, &schema), 0);
     assert_int_equal(data_open_like(&like, at("side"), schema, 1, NULL), 0);
-    assert_int_equal(like->eval_side, 39);
+    assert_int_equal(like->image.eval_side, 39);
     assert_true(apart(like, golden) == apart(data, golden));
     sph_data_free(like);
     sph_data_free(data);
@@ -348,7 +350,7 @@ static void jpegs_are_decoded_whole_unless_scaled_is_asked_for_and_the_model_kee
         sph_data_free(like);
         assert_int_equal(json_object_del(json_object_get(schema, "images"), "decode"), 0);
         assert_int_equal(data_open_like(&like, at("decode"), schema, 1, NULL), 0);
-        assert_int_equal(like->decode, SPH_DECODE_SCALED);
+        assert_int_equal(like->image.decode, SPH_DECODE_SCALED);
         assert_true(apart(like, golden) > 3);
         sph_data_free(like);
         json_object_set_new(json_object_get(schema, "images"), "decode", json_string("half"));
@@ -361,7 +363,7 @@ static void jpegs_are_decoded_whole_unless_scaled_is_asked_for_and_the_model_kee
         opts.side = 24;
         assert_int_equal(sph_data_open(&from_pack, at(out), &opts), 0);
         assert_true(scaled ? apart(from_pack, golden) > 3 : apart(from_pack, golden) <= 1);
-        assert_int_equal(from_pack->decode, scaled ? SPH_DECODE_SCALED : SPH_DECODE_EXACT);
+        assert_int_equal(from_pack->image.decode, scaled ? SPH_DECODE_SCALED : SPH_DECODE_EXACT);
         sph_data_free(from_pack);
         snprintf(out, sizeof out, "packed-%d/decode.txt", decode);
         if (scaled)
@@ -375,7 +377,7 @@ static void jpegs_are_decoded_whole_unless_scaled_is_asked_for_and_the_model_kee
         } else { /* numpy wrote it, or 0.2.0 */
             opts.decode = SPH_DECODE_SCALED;
             assert_int_equal(sph_data_open(&from_pack, at(out), &opts), 0);
-            assert_int_equal(from_pack->decode, SPH_DECODE_SCALED);
+            assert_int_equal(from_pack->image.decode, SPH_DECODE_SCALED);
             sph_data_free(from_pack);
         }
     }
@@ -389,7 +391,8 @@ static void a_failure_is_that_of_the_row_and_names_its_file(void **state)
     sph_data *data = opened_pictures("broken", 16, 3, 0);
     struct picture_stream *stream;
     const uint8_t *pixels;
-    assert_int_equal(data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0), 0);
+    assert_int_equal(
+        data->image.pictures->stream(data->image.pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0), 0);
     assert_int_equal(stream->begin(stream, 0, NULL, NULL, 5), 0);
     for (uint32_t row = 0; row < 5; row++) {
         int err = stream->take(stream, row, &pixels);
@@ -405,8 +408,8 @@ static void a_failure_is_that_of_the_row_and_names_its_file(void **state)
     opts.skip_bad = 1;
     assert_int_equal(sph_data_open(&data, at("broken"), &opts), 0);
     assert_int_equal(data->rows, 4);
-    assert_int_equal(data->left_out, 1);
-    char *name = data->pictures->name(data->pictures, 2);
+    assert_int_equal(data->counts.left_out, 1);
+    char *name = data->image.pictures->name(data->image.pictures, 2);
     assert_string_equal(name, "b/1.png");
     mem_free(name);
     assert_true(data->y[1] == 0 && data->y[2] == 1);

@@ -61,7 +61,7 @@ static void a_feed_writes_what_the_net_makes_of_raw_bytes(void **state)
             for (size_t i = 0; i < 2; i++) {
                 uint32_t row = part[index[i]];
                 for (size_t p = 0; p < 3072; p++)
-                    raw[p] = data->pixels[row * 3072 + p];
+                    raw[p] = data->image.pixels[row * 3072 + p];
                 scaling_apply_x(&net->scaling, 1, raw, raw);
                 net_arrange(net, raw, expected);
                 assert_memory_equal(x + i * length * size, expected, length * size);
@@ -84,9 +84,9 @@ static void a_feed_refuses_nets_and_standardisations_that_do_not_fit(void **stat
     sph_data *data = opened(at("unfit"), 0);
     struct feed *feed;
     sph_net *net = net_for(data, SPH_F32, 0);
-    data->height = 16, data->width = 64; /* as many features */
+    data->image.height = 16, data->image.width = 64; /* as many features */
     assert_fails(feed_new(&feed, data, NULL, 3, net), SPH_EARG);
-    data->height = data->width = 32;
+    data->image.height = data->image.width = 32;
     fit_scaling(net, data);
     net->scaling.x_mean[1030] += 1;
     assert_fails(feed_new(&feed, data, NULL, 3, net), SPH_EFORMAT);
@@ -103,21 +103,21 @@ static void gray_images_are_the_luma_in_one_channel(void **state)
     sph_data_defaults(&opts);
     opts.gray = 1;
     assert_int_equal(sph_data_open(&gray, at("coloured"), &opts), 0);
-    assert_int_equal(gray->channels, 1);
+    assert_int_equal(gray->image.channels, 1);
     assert_int_equal(gray->features, 1024);
     assert_int_equal(gray->rows, colour->rows);
     for (size_t i = 0; i < gray->rows; i++)
         for (size_t p = 0; p < 1024; p++) {
-            const uint8_t *from = colour->pixels + i * 3072 + p;
+            const uint8_t *from = colour->image.pixels + i * 3072 + p;
             double luma = 0.299 * from[0] + 0.587 * from[1024] + 0.114 * from[2048];
             /* the weights are rounded to 16 bits: half a level, and what they lose */
-            assert_true(fabs(gray->pixels[i * 1024 + p] - luma) < 0.51);
+            assert_true(fabs(gray->image.pixels[i * 1024 + p] - luma) < 0.51);
         }
     json_t *schema;
     assert_int_equal(data_schema(gray, &schema), 0);
     assert_int_equal(data_open_like(&again, at("coloured"), schema, 1, NULL), 0);
     assert_int_equal(again->rows, 5);
-    assert_memory_equal(again->pixels, gray->pixels + gray->test_from * 1024, 5 * 1024);
+    assert_memory_equal(again->image.pixels, gray->image.pixels + gray->test_from * 1024, 5 * 1024);
     sph_data_free(again);
     write_idx("small/train-images-idx3-ubyte", "small/train-labels-idx1-ubyte", 0, 4, 5, 3);
     assert_fails(data_open_like(&again, at("small"), schema, 1, NULL), SPH_EFORMAT);
@@ -137,8 +137,8 @@ static int mirrored(const sph_data *data, const sph_net *net, size_t row, const 
 {
     int same = 1, mirror = 1;
     for (size_t p = 0; p < 15; p++) {
-        double value = (data->pixels[row * 15 + p] - net->scaling.x_mean[0]) / net->scaling.x_scale[0];
-        double other = (data->pixels[row * 15 + p / 3 * 3 + 2 - p % 3] - net->scaling.x_mean[0]) /
+        double value = (data->image.pixels[row * 15 + p] - net->scaling.x_mean[0]) / net->scaling.x_scale[0];
+        double other = (data->image.pixels[row * 15 + p / 3 * 3 + 2 - p % 3] - net->scaling.x_mean[0]) /
                        net->scaling.x_scale[0];
         same &= x[p * KERNEL_PAD] == value;
         mirror &= x[p * KERNEL_PAD] == other;

@@ -90,7 +90,7 @@ static void idx_is_read_packed_or_not_whatever_its_parts(void **state)
     sph_data *data = opened(at("digits"), 0);
     assert_int_equal(sph_data_rows(data), 11);
     assert_int_equal(data->test_from, 7);
-    assert_true(data->channels == 1 && data->height == 5 && data->width == 3);
+    assert_true(data->image.channels == 1 && data->image.height == 5 && data->image.width == 3);
     assert_int_equal(sph_data_outputs(data), 3);
     for (size_t i = 0; i < 11; i++) {
         assert_true(sph_data_y(data)[i] == (double)(i % 3));
@@ -122,8 +122,8 @@ static void assert_moments(const sph_data *data, const double *mean, const doubl
     for (size_t i = 0; i < data->test_from; i++)
         rows[i] = (uint32_t)i;
     assert_int_equal(scaling_fit(&scaling, data, rows, data->test_from, SPH_STANDARDIZE_AUTO), 0);
-    for (size_t c = 0; c < data->channels; c++) { /* published with four digits */
-        size_t first = c * data->height * data->width;
+    for (size_t c = 0; c < data->image.channels; c++) { /* published with four digits */
+        size_t first = c * data->image.height * data->image.width;
         assert_true(fabs(scaling.x_mean[first] / 255 - mean[c]) < 5.1e-5);
         assert_true(fabs(scaling.x_scale[first] / 255 - deviation[c]) < 5.1e-5);
     }
@@ -153,7 +153,7 @@ static void fashion_mnist_has_six_thousand_of_each(void **state)
     sph_data *data = known("fashion-mnist");
     assert_int_equal(data->rows, 70000);
     assert_int_equal(data->test_from, 60000);
-    assert_true(data->channels == 1 && data->height == 28 && data->width == 28);
+    assert_true(data->image.channels == 1 && data->image.height == 28 && data->image.width == 28);
     assert_string_equal(sph_data_class(data, 9), "Ankle boot");
     size_t seen[10] = {0};
     for (size_t i = 0; i < 60000; i++)
@@ -222,7 +222,7 @@ static void some_rows_are_training_rows_and_test_rows_in_proportion(void **state
     size_t before = 0;
     for (size_t i = 0; i < 7; i++) {
         size_t image = 0; /* labels repeat, first pixels do not */
-        while (image < 14 && pixel(image, 0) != data->pixels[i * 3072])
+        while (image < 14 && pixel(image, 0) != data->image.pixels[i * 3072])
             image++;
         assert_true(i < 4 ? image < 9 : image >= 9 && image < 14);
         assert_true(!i || image > before);

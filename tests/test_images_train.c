@@ -132,7 +132,7 @@ static void a_narrow_vgg6_learns_and_scores_images_as_they_are(void **state)
     double raw[64], p[3], hits = 0; /* the training part's score is that of raw bytes, not of flipped ones */
     for (size_t i = 0; i < split.train_rows; i++) {
         for (size_t k = 0; k < 64; k++)
-            raw[k] = data->pixels[split.train[i] * 64 + k];
+            raw[k] = data->image.pixels[split.train[i] * 64 + k];
         assert_int_equal(sph_net_forward(net, raw, 1, p), 0);
         size_t top = p[1] > p[0] ? 1 : 0;
         top = p[2] > p[top] ? 2 : top;

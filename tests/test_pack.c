@@ -59,7 +59,8 @@ static void take_all(const sph_data *data, sph_augment augment, uint8_t *out)
 {
     struct picture_stream *stream;
     const uint8_t *pixels;
-    assert_int_equal(data->pictures->stream(data->pictures, &stream, augment, 5, NULL, data->rows), 0);
+    assert_int_equal(
+        data->image.pictures->stream(data->image.pictures, &stream, augment, 5, NULL, data->rows), 0);
     assert_int_equal(stream->begin(stream, 1, NULL, NULL, data->rows), 0);
     for (uint32_t i = 0; i < data->rows; i++) {
         assert_int_equal(stream->take(stream, i, &pixels), 0);
@@ -95,7 +96,7 @@ static void evaluation_sees_the_same_bytes_as_of_the_folder_at_224(void **state)
         assert_int_equal(result.side, 256);
         assert_int_equal(result.channels, gray ? 1 : 3);
         sph_data *files = opened_at("same", 0, gray), *pack = opened_at(out, 0, gray);
-        assert_int_equal(pack->height, 224);
+        assert_int_equal(pack->image.height, 224);
         assert_int_equal(pack->rows, files->rows);
         assert_int_equal(pack->test_from, files->test_from);
         assert_int_equal(pack->classes, 3);
@@ -104,8 +105,8 @@ static void evaluation_sees_the_same_bytes_as_of_the_folder_at_224(void **state)
         take_all(pack, SPH_AUGMENT_NONE, b);
         assert_memory_equal(a, b, files->rows * files->features);
         for (uint32_t i = 0; i < files->rows; i++) {
-            char *name = files->pictures->name(files->pictures, i),
-                 *other = pack->pictures->name(pack->pictures, i);
+            char *name = files->image.pictures->name(files->image.pictures, i),
+                 *other = pack->image.pictures->name(pack->image.pictures, i);
             assert_string_equal(name, other);
             assert_true(files->y[i] == pack->y[i]);
             mem_free(name);
@@ -129,7 +130,7 @@ static void other_sizes_are_off_by_a_pixel_of_place_at_most(void **state)
         assert_int_equal(view_size(view_shorter(size)), size);
     packed("sizes", "sizes-64", 64, 0);
     sph_data *pack = opened_at("sizes-64", 0, 0), *files = opened_at("sizes", 64, 0);
-    assert_int_equal(pack->height, 64);
+    assert_int_equal(pack->image.height, 64);
     assert_int_equal(pack->test_from, 0);
     uint8_t *a = mem_get(files->rows, files->features), *b = mem_get(files->rows, files->features);
     take_all(files, SPH_AUGMENT_NONE, a);
@@ -211,7 +212,7 @@ static void rows_keep_the_proportions_of_the_classes(void **state)
             ones[i >= opts.rows] += data->y[i] == 1;
         for (int part = 0; part < 2; part++) /* of 25: 2 or 3 */
             assert_true(ones[part] == 3 || (seed % 2 && ones[part] == 2));
-        other = other ^ data->pictures->content;
+        other = other ^ data->image.pictures->content;
         sph_data_free(data);
     }
     assert_true(other != 0); /* the seed chooses which */
@@ -230,7 +231,7 @@ static void a_model_s_classes_are_found_by_name(void **state)
     assert_int_equal(data_open_like(&other, at("like-packed"), schema, 1, NULL), 0);
     assert_int_equal(other->rows, 4); /* of the test part */
     assert_true(other->y[0] == 2 && other->y[2] == 1 && other->y[3] == 0);
-    char *name = other->pictures->name(other->pictures, 3);
+    char *name = other->image.pictures->name(other->image.pictures, 3);
     assert_string_equal(name, "val/c/2.jpg");
     mem_free(name);
     sph_data_free(other);
@@ -238,7 +239,7 @@ static void a_model_s_classes_are_found_by_name(void **state)
     unlink(at("like-packed/val_files.txt"));
     assert_int_equal(data_open_like(&other, at("like-packed"), schema, 0, NULL), 0);
     assert_null(other->y);
-    name = other->pictures->name(other->pictures, 3);
+    name = other->image.pictures->name(other->image.pictures, 3);
     assert_string_equal(name, "val/3");
     mem_free(name);
     sph_data_free(other);
@@ -329,7 +330,8 @@ static void fifty_gigabytes_need_no_memory_in_proportion(void **state)
     assert_int_equal(data->rows, ROWS);
     struct picture_stream *stream;
     const uint8_t *pixels;
-    assert_int_equal(data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0), 0);
+    assert_int_equal(
+        data->image.pictures->stream(data->image.pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0), 0);
     uint32_t rows[2000];
     for (uint32_t i = 0; i < 2000; i++)
         rows[i] = i * 127;

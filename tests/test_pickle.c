@@ -34,11 +34,11 @@ static void every_protocol_gives_the_same_images(void **state)
             write_file(name, bytes, golden(name));
             sph_data *data = opened(at(name), 0);
             assert_int_equal(data->rows, 4);
-            assert_int_equal(data->channels, 3);
-            assert_int_equal(data->width, 2);
+            assert_int_equal(data->image.channels, 3);
+            assert_int_equal(data->image.width, 2);
             assert_int_equal(data->classes, 3);
             for (size_t i = 0; i < 48; i++)
-                assert_int_equal(data->pixels[i], i * 37 % 256);
+                assert_int_equal(data->image.pixels[i], i * 37 % 256);
             for (size_t i = 0; i < 4; i++)
                 assert_true(data->y[i] == labels[i]);
             sph_data_free(data);
@@ -152,7 +152,7 @@ static void the_shared_pickles_are_the_shared_npz(void **state)
         sph_data *data = opened(path, 0);
         assert_int_equal(data->rows, 200);
         assert_int_equal(data->features, 3072);
-        assert_int_equal(data->pixels[0], 0xe3);
+        assert_int_equal(data->image.pixels[0], 0xe3);
         assert_true(data->y[0] == 35);
         sph_data_free(data);
     }

@@ -19,7 +19,8 @@ from spherelu._lib import lib, sized
 # Arguments that may be NULL, by their comments in the headers.
 OPTIONAL = set(
     """
-    sph_boundaries_new.data sph_boundaries_new.rows sph_data_open.opts sph_directions.kept sph_directions_grad.kept sph_experiment_run.result
+    sph_boundaries_new.data sph_boundaries_new.rows sph_data_from_columns.learned sph_data_from_columns.note sph_data_open.opts
+    sph_directions.kept sph_directions_grad.kept sph_experiment_run.result
     sph_import.result sph_job_run.result sph_job_set.value sph_job_train.result sph_job_train.start sph_job_train.state sph_net_export.opts
     sph_net_import.result sph_net_set_note.text sph_net_weight.b sph_net_weight.s sph_net_weight.w sph_nets_export.opts sph_nets_predict.spread
     sph_run_eval.source sph_run_predict.source sph_train.result sph_trainer_run.result
@@ -133,6 +134,8 @@ TEXTS = {
 NUMBERS = {"rows": 2, "features": 2, "targets": 1, "m": 2, "n": 3, "count": 1, "size": 64, "length": 8, "threads": 1, "kernel": 1, "stride": 1, "noise": 0.1,
            "test": 0.2, "val": 0.2, "classes": 2, "channels": 1, "height": 8, "width": 8, "seed": 1, "bytes": 1 << 30}  # fmt: skip
 SPECIAL = {  # arguments whose name and type do not tell what they need
+    ("sph_data_from_columns", "cells"): lambda: ctypes.byref(keep(_abi.sph_cells(name=b"a", numbers=keep((ctypes.c_double * 64)())))),
+    ("sph_data_from_columns", "note"): b'[{"name": "a", "role": "feature", "kind": "number"}]',
     ("sph_data_synthetic", "name"): b"crescents",
     ("sph_experiment_open", "path"): b"small.yaml",
     ("sph_experiment_run", "opts"): sized(_abi.sph_experiment_opts, out=b"experiment"),

@@ -118,7 +118,7 @@ static int describe(struct experiment_data *out, const struct job_spec *spec, co
     uint32_t draw;
     *out = (struct experiment_data){.rows = data->rows,
                                     .task = data->task,
-                                    .drawn = data->made && !option_draw(spec->options.draw, &draw),
+                                    .drawn = data->reading.made && !option_draw(spec->options.draw, &draw),
                                     .own_test = data->test_from > 0};
     int err = job_make_split(spec, data, &split);
     if (!err)
@@ -158,7 +158,7 @@ int experiment_read_data(struct sph_experiment *e)
 
 static int depends_on_seed(const struct sph_job *options, const sph_data *data)
 {
-    return !data || data->made || options->request.asked.options.rows;
+    return !data || data->reading.made || options->request.asked.options.rows;
 }
 
 /* All seeds and folds of the first method; *data stays open for the next seed where it is the same. */

@@ -31,7 +31,7 @@ int diagnostics_count(struct unit_counts *out, const struct results *results, si
     char *folder = results_folder(results, job);
     int err = folder ? run_read(&run, folder, RUN_DATA | RUN_MODEL, experiment_cache(results->experiment))
                      : SPH_EMEMORY;
-    if (!err && run_single(&run) && run.data && !run.data->pixels)
+    if (!err && run_single(&run) && run.data && !run.data->image.pixels)
         err = sph_boundaries_new(&all, run.net, SPH_EVERY_LAYER, 0, run.data, run.split.train,
                                  run.split.train_rows);
     for (size_t i = 0; !err && all && i < all->count; i++)

@@ -39,7 +39,7 @@ static int same_rows(const struct data_kept *kept, const sph_data_opts *opts)
     const sph_data_opts *own = &kept->opts;
     if (own->permutes != opts->permutes || (own->permutes && own->permute != opts->permute))
         return 0;
-    if (!kept->data->made)
+    if (!kept->data->reading.made)
         return !own->rows == !opts->rows && !(opts->noise > 0) && !opts->by_numpy;
     if (own->by_numpy != opts->by_numpy || own->draw != opts->draw)
         return 0;
@@ -49,7 +49,7 @@ static int same_rows(const struct data_kept *kept, const sph_data_opts *opts)
 
 static int is_whole(const sph_data *data, const sph_data_opts *opts)
 {
-    return !opts->rows || data->made;
+    return !opts->rows || data->reading.made;
 }
 
 /* A task that was found out serves who asks for it. Rows that are yet to be chosen have none. */
@@ -70,7 +70,7 @@ static const struct data_kept *find(const struct data_cache *cache, const char *
             kept->opts.delimiter == opts->delimiter && kept->opts.missing == opts->missing &&
             !kept->opts.gray == !opts->gray && kept->opts.side == opts->side &&
             kept->opts.eval_side == opts->eval_side &&
-            (!kept->data->pictures || kept->opts.decode == opts->decode) &&
+            (!kept->data->image.pictures || kept->opts.decode == opts->decode) &&
             kept->opts.workers == opts->workers && !kept->opts.skip_bad == !opts->skip_bad &&
             same_rows(kept, opts) && same_task(kept, opts))
             return kept;

@@ -146,25 +146,24 @@ static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows
     data->labels = NULL;
     data->class_weights = NULL; /* of data in memory alone, which nothing is chosen of */
     data->x = data->y = NULL;
-    data->pixels = NULL;
-    data->pictures = NULL;
+    data->image.pixels = NULL;
+    data->image.pictures = NULL;
     data->notes = (struct text){0};
-    data->kept = data->kept_names = NULL;
-    data->kept_count = data->kept_columns = 0;
+    data->kept = (struct kept_cells){0};
     memset(data->side, 0, sizeof data->side);
     data->column_count = data->holders = 0;
     int err = copy_columns(data, whole);
     if (!err && !(err = copy_rows(&data->x, whole->x, whole->features * sizeof *data->x, rows, count)) &&
         !(err = copy_rows(&data->y, whole->y, whole->targets * sizeof *data->y, rows, count)))
-        err = copy_rows(&data->pixels, whole->pixels, whole->features, rows, count);
+        err = copy_rows(&data->image.pixels, whole->image.pixels, whole->features, rows, count);
     for (int i = 0; i < COLUMN_USES && !err; i++)
         err = copy_rows(&data->side[i], whole->side[i], sizeof *data->side[i], rows, count);
     if (whole->notes.length)
         text_add_bytes(&data->notes, whole->notes.chars, whole->notes.length);
     if (data->notes.failed)
         err = SPH_EMEMORY;
-    if (!err && whole->pictures)
-        err = whole->pictures->choose(whole->pictures, &data->pictures, rows, count);
+    if (!err && whole->image.pictures)
+        err = whole->image.pictures->choose(whole->image.pictures, &data->image.pictures, rows, count);
     if (err < 0)
         sph_data_free(data);
     else
@@ -229,7 +228,7 @@ int data_reverse(sph_data **data, const char *path)
 {
     const sph_data *from = *data;
     sph_data *turned = NULL;
-    if (from->pixels)
+    if (from->image.pixels)
         return sph_fail_of(SPH_EARG, path, 0, "columns", "columns: images have none");
     if (from->rows > UINT32_MAX)
         return sph_fail_key(SPH_EARG, "columns", "%zu rows, expected fewer than 2^32", from->rows);
@@ -240,7 +239,7 @@ int data_reverse(sph_data **data, const char *path)
     mem_free(rows);
     if (err < 0)
         return err;
-    turned->reversed = !from->reversed;
+    turned->reading.reversed = !from->reading.reversed;
     for (size_t i = 0; i < from->column_count; i++) {
         struct column *to = &turned->columns[i];
         size_t at = to->at, width = width_of(to);

@@ -150,12 +150,15 @@ static int set_use(sph_data *data, const struct sheet *sheet, const char *word, 
 
 static int set_roles(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts, int *automatic)
 {
-    const char *target = opts->target ? opts->target : sheet->default_target, *drop = opts->drop;
+    const char *target = opts->target ? opts->target
+                         : sheet->set ? sheet->set->target
+                                      : NULL,
+               *drop = opts->drop;
     size_t *found = mem_get(sheet->columns, sizeof *found);
     int err = found ? set_targets(data, sheet, target, found) : SPH_EMEMORY;
     *automatic = 0;
-    if (!err && sheet->default_drop)
-        err = set_dropped(data, sheet, sheet->default_drop, 0, found);
+    if (!err && sheet->set)
+        err = set_dropped(data, sheet, sheet->set->drop, 0, found);
     if (!err && drop && *drop) {
         *automatic = takes_auto(sheet, &drop);
         err = set_dropped(data, sheet, drop, 1, found);
@@ -178,7 +181,7 @@ struct collect {
 static int wants_levels(const sph_data *data, const struct sheet *sheet, size_t i)
 {
     return data->columns[i].role != COLUMN_DROPPED && data->columns[i].kind != COLUMN_DATE &&
-           sheet->profile[i].texts;
+           sheet->text.profile[i].texts;
 }
 
 /* Those of a column that the first pass has told. */
@@ -313,7 +316,7 @@ static int fail_unusable(struct unusable *u)
         err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "%zu columns cannot be used: %.700s%s", all,
                           u->list.chars, more);
     else if (u->slips)
-        err = fail_slip(u->sheet, u->first, &u->sheet->profile[u->first - u->data->columns]);
+        err = fail_slip(u->sheet, u->first, &u->sheet->text.profile[u->first - u->data->columns]);
     else if (u->count)
         err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "column '%s' %s; leave it out with --drop %s",
                           u->first->name, u->first_reason.chars, u->first->name);
@@ -360,7 +363,7 @@ static int settle_dates(struct unusable *u)
         snprintf(
             reason, sizeof reason,
             "has dates such as '%.20s' of which day and month cannot be told apart; write them as 2024-12-31",
-            u->sheet->profile[i].text_example);
+            u->sheet->text.profile[i].text_example);
         add_unusable(u, column, reason);
         column->kind = COLUMN_TEXT; /* not to be asked again */
         column->role = COLUMN_DROPPED;
@@ -379,10 +382,10 @@ static int settle_levels(struct unusable *u, int told, int task)
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++)
         collect.levels[i].limit = data->columns[i].role == COLUMN_FEATURE ? LEVELS_MAX : 0;
-    for (size_t i = 0; i < data->column_count && told && sheet->parsed && !err; i++)
+    for (size_t i = 0; i < data->column_count && told && sheet->text.parsed && !err; i++)
         if (wants_levels(data, sheet, i))
-            err = copy_levels(&collect.levels[i], &sheet->words[i]);
-    if (!told || !sheet->parsed)
+            err = copy_levels(&collect.levels[i], &sheet->text.words[i]);
+    if (!told || !sheet->text.parsed)
         err = sheet_scan_text(sheet, collect_row, &collect);
     for (size_t i = 0; i < data->column_count && !err; i++) {
         struct column *column = &data->columns[i];
@@ -390,8 +393,8 @@ static int settle_levels(struct unusable *u, int told, int task)
             continue;
         levels_sort(&collect.levels[i]);
         err = column->role == COLUMN_FEATURE
-                  ? settle_feature(u, column, &sheet->profile[i], &collect.levels[i])
-                  : settle_target(data, column, sheet, &sheet->profile[i], &collect.levels[i], task);
+                  ? settle_feature(u, column, &sheet->text.profile[i], &collect.levels[i])
+                  : settle_target(data, column, sheet, &sheet->text.profile[i], &collect.levels[i], task);
     }
     for (size_t i = 0; i < data->column_count; i++)
         levels_free(&collect.levels[i]);
@@ -405,7 +408,7 @@ static int settle_kinds(struct unusable *u, int task)
     const struct sheet *sheet = u->sheet;
     int any = 0, told = 1, err = settle_dates(u);
     for (size_t i = 0; i < data->column_count && !err; i++) {
-        const struct profile *profile = &sheet->profile[i];
+        const struct profile *profile = &sheet->text.profile[i];
         struct column *column = &data->columns[i];
         if (wants_levels(data, sheet, i)) {
             any = 1;
@@ -427,7 +430,7 @@ static int keep_row(void *user, size_t line, const struct cell *cells)
     const struct keeping *keeping = user;
     sph_data *data = keeping->data;
     (void)line;
-    for (size_t i = 0; i < data->kept_columns; i++) {
+    for (size_t i = 0; i < data->kept.columns; i++) {
         const struct cell *cell = &cells[keeping->columns[i]];
         struct text text = {0};
         if (cell->text)
@@ -440,7 +443,7 @@ static int keep_row(void *user, size_t line, const struct cell *cells)
             text_free(&text);
             return SPH_EMEMORY;
         }
-        data->kept[data->kept_count++] = text.chars;
+        data->kept.cells[data->kept.count++] = text.chars;
     }
     return 0;
 }
@@ -451,13 +454,13 @@ int columns_keep(sph_data *data, const struct sheet *sheet, const char *list)
     int err = found ? find_list(sheet, list, "keep", found, &count) : SPH_EMEMORY;
     struct keeping keeping = {.data = data, .columns = found};
     if (!err) {
-        data->kept_names = mem_get(count, sizeof *data->kept_names);
-        data->kept = mem_get(sheet->rows * count, sizeof *data->kept);
-        err = data->kept_names && data->kept ? 0 : SPH_EMEMORY;
+        data->kept.names = mem_get(count, sizeof *data->kept.names);
+        data->kept.cells = mem_get(sheet->rows * count, sizeof *data->kept.cells);
+        err = data->kept.names && data->kept.cells ? 0 : SPH_EMEMORY;
     }
     for (size_t i = 0; i < count && !err; i++) {
-        data->kept_columns++;
-        if (!(data->kept_names[i] = mem_text(sheet->names[found[i]])))
+        data->kept.columns++;
+        if (!(data->kept.names[i] = mem_text(sheet->names[found[i]])))
             err = SPH_EMEMORY;
     }
     if (!err)
@@ -470,7 +473,7 @@ int columns_place(sph_data *data, const char *path)
 {
     data->features = 0;
     for (size_t i = 0; i < data->column_count; i++) {
-        struct column *column = &data->columns[data->reversed ? data->column_count - 1 - i : i];
+        struct column *column = &data->columns[data->reading.reversed ? data->column_count - 1 - i : i];
         if (column->role != COLUMN_FEATURE)
             continue;
         column->at = data->features;
@@ -488,7 +491,7 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
     if (!data->columns)
         return SPH_EMEMORY;
     data->column_count = sheet->columns;
-    data->named = sheet->named;
+    data->reading.named = sheet->named;
     for (size_t i = 0; i < sheet->columns; i++)
         if (!(data->columns[i].name = mem_text(sheet->names[i])))
             return SPH_EMEMORY;

@@ -69,9 +69,10 @@ int data_counts(const sph_data *data, char **out)
 {
     struct text text = {0};
     const char *gap = "";
-    if (data->filled && data->column_count && !data->made) {
+    if (data->counts.filled && data->column_count && !data->reading.made) {
         const char *comma = "";
-        text_add(&text, "%s%zu missing cell%s filled:", gap, data->filled, data->filled == 1 ? "" : "s");
+        text_add(&text, "%s%zu missing cell%s filled:", gap, data->counts.filled,
+                 data->counts.filled == 1 ? "" : "s");
         for (size_t i = 0; i < data->column_count; i++)
             if (data->columns[i].filled) {
                 text_add(&text, "%s %s %zu", comma, data->columns[i].name, data->columns[i].filled);
@@ -79,18 +80,19 @@ int data_counts(const sph_data *data, char **out)
             }
         gap = "\n";
     }
-    if (data->left_out && !data->pictures) {
-        text_add(&text, "%s%zu row%s left out:", gap, data->left_out, data->left_out == 1 ? "" : "s");
-        if (data->without_target)
-            text_add(&text, " %zu without a target", data->without_target);
-        if (data->left_out > data->without_target)
-            text_add(&text, "%s %zu with missing cells", data->without_target ? "," : "",
-                     data->left_out - data->without_target);
+    if (data->counts.left_out && !data->image.pictures) {
+        text_add(&text, "%s%zu row%s left out:", gap, data->counts.left_out,
+                 data->counts.left_out == 1 ? "" : "s");
+        if (data->counts.without_target)
+            text_add(&text, " %zu without a target", data->counts.without_target);
+        if (data->counts.left_out > data->counts.without_target)
+            text_add(&text, "%s %zu with missing cells", data->counts.without_target ? "," : "",
+                     data->counts.left_out - data->counts.without_target);
         gap = "\n";
     }
-    if (data->unseen)
+    if (data->counts.unseen)
         text_add(&text, "%s%zu cell%s with a word that training did not see, taken as none of those it saw",
-                 gap, data->unseen, data->unseen == 1 ? "" : "s");
+                 gap, data->counts.unseen, data->counts.unseen == 1 ? "" : "s");
     return give(&text, out);
 }
 
@@ -98,9 +100,9 @@ int data_counts(const sph_data *data, char **out)
 
 static int build(sph_data *data, const struct sheet *sheet, const sph_data_opts *opts)
 {
-    data->missing = opts->missing;
+    data->reading.missing = opts->missing;
     if (sheet->is_text && (unsigned char)opts->delimiter < 0x80) /* JSON holds no halves of characters */
-        data->delimiter = opts->delimiter;
+        data->reading.delimiter = opts->delimiter;
     int err = columns_choose(data, sheet, opts);
     if (err < 0)
         return err;
@@ -112,8 +114,8 @@ static int build(sph_data *data, const struct sheet *sheet, const sph_data_opts 
     err = fill_rows(data, sheet, from, 1, NULL);
     mem_free(from);
     data->test_from = sheet->test_from;
-    data->made = sheet->made;
-    data->known = sheet->default_target != NULL;
+    data->reading.made = sheet->made;
+    data->reading.known = sheet->set && sheet->set->target;
     return err;
 }
 

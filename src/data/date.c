@@ -219,7 +219,7 @@ int dates_find(sph_data *data, const struct sheet *sheet)
     if (!(f.found = mem_get(data->column_count, sizeof *f.found)))
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++) {
-        const struct profile *profile = &sheet->profile[i];
+        const struct profile *profile = &sheet->text.profile[i];
         const struct column *column = &data->columns[i];
         int asked = column->role == COLUMN_FEATURE || column->use == COLUMN_TIME;
         /* more cells that are numbers than words: a slip, or a column of codes */

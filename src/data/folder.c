@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "data/picture.h"
+#include "data/pictures.h"
 #include "file/file.h"
 
 /* ---------------------------------------------------------------- all files below a folder */
@@ -145,22 +146,14 @@ static int walk_all(struct walk *walk, const char *root)
 
 /* ---------------------------------------------------------------- a listing in the making */
 
-/* FNV-1a over bytes. */
-static uint64_t add_bytes(uint64_t hash, const void *bytes, size_t length)
-{
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ at[i]) * 0x100000001b3u;
-    return hash;
-}
-
 static int add_file(struct folder *folder, const char *name, uint64_t size)
 {
     if (folder->rows == UINT32_MAX)
         return sph_fail_at(SPH_EFORMAT, folder->path, "more than 2^32 pictures");
     int err = names_add(&folder->names, name);
     folder->rows += !err;
-    folder->content = add_bytes(add_bytes(folder->content, name, strlen(name) + 1), &size, sizeof size);
+    folder->content =
+        shelf_content(shelf_content(folder->content, name, strlen(name) + 1), &size, sizeof size);
     return err;
 }
 
@@ -295,7 +288,7 @@ static int new_folder(struct folder **out, const char *path)
         mem_free(folder);
         return SPH_EMEMORY;
     }
-    folder->content = 0xcbf29ce484222325u;
+    folder->content = SHELF_CONTENT;
     *out = folder;
     return 0;
 }
@@ -391,14 +384,15 @@ int folder_open_like(struct folder **out, const char *path, char *const *classes
     return end_folder(out, folder, err);
 }
 
-struct folder *folder_share(struct folder *folder)
+void *folder_share(void *self)
 {
-    folder->holders++;
-    return folder;
+    ((struct folder *)self)->holders++;
+    return self;
 }
 
-void folder_free(struct folder *folder)
+void folder_free(void *self)
 {
+    struct folder *folder = self;
     if (!folder || folder->holders--)
         return;
     mem_free(folder->path);
@@ -418,8 +412,9 @@ static const struct folder_part *part_of(const struct folder *folder, size_t row
     return &folder->part[folder->test_from && row >= folder->test_from];
 }
 
-size_t folder_class(const struct folder *folder, size_t row)
+size_t folder_class(const void *self, size_t row)
 {
+    const struct folder *folder = self;
     const size_t *first = part_of(folder, row)->first;
     size_t low = 0, high = folder->class_count;
     while (low + 1 < high) {
@@ -443,4 +438,38 @@ char *folder_name(const struct folder *folder, size_t row, int whole)
     char *below = mem_text(path + seen + 1);
     mem_free(path);
     return below;
+}
+
+/* ---------------------------------------------------------------- as a shelf */
+
+static int read_file(const void *self, size_t row, struct picture_desk *desk, size_t channels, size_t least)
+{
+    char *path = folder_name(self, row, 1);
+    int err = path ? picture_read(desk, path, channels, least) : SPH_EMEMORY;
+    mem_free(path);
+    return err;
+}
+
+static char *file_name(const void *self, size_t row)
+{
+    return folder_name(self, row, 0);
+}
+
+struct shelf shelf_of_folder(struct folder *folder)
+{
+    static const struct shelf_kind kind = {.read = read_file,
+                                           .name = file_name,
+                                           .class_of = folder_class,
+                                           .share = folder_share,
+                                           .release = folder_free};
+    return (struct shelf){.kind = &kind,
+                          .self = folder,
+                          .path = folder->path,
+                          .rows = folder->rows,
+                          .test_from = folder->test_from,
+                          .content = folder->content,
+                          .classes = folder->classes,
+                          .class_count = folder->class_count,
+                          .size = PICTURES_SIZE,
+                          .decode = -1};
 }

@@ -36,10 +36,10 @@ int folder_open(struct folder **out, const char *path);
 int folder_open_like(struct folder **out, const char *path, char *const *classes, size_t class_count,
                      int with_classes);
 
-struct folder *folder_share(struct folder *folder);
-void folder_free(struct folder *folder); /* NULL is fine */
-
-size_t folder_class(const struct folder *folder, size_t row);
+/* As a shelf takes them: of a struct folder. */
+void *folder_share(void *folder);
+void folder_free(void *folder); /* NULL is fine */
+size_t folder_class(const void *folder, size_t row);
 
 /* The file of a row; whole: its path, otherwise as seen from the folder that was asked for. Caller frees. */
 char *folder_name(const struct folder *folder, size_t row, int whole);

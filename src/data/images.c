@@ -142,10 +142,10 @@ static int grow(struct images *images, const char *path, size_t rows)
     if (!size_times(&bytes, room, data->features))
         return sph_fail_at(SPH_EFORMAT, path, "%zu images of %zu bytes are too big for any memory", rows,
                            data->features);
-    uint8_t *pixels = mem_resize(data->pixels, data->rows * data->features, bytes, 1);
+    uint8_t *pixels = mem_resize(data->image.pixels, data->rows * data->features, bytes, 1);
     if (!pixels)
         return SPH_EMEMORY;
-    data->pixels = pixels;
+    data->image.pixels = pixels;
     if (images->with_labels) {
         double *y = mem_resize(data->y, data->rows, room, sizeof *y);
         if (!y)
@@ -160,22 +160,23 @@ int images_add(struct images *images, const char *path, size_t rows, size_t chan
                size_t width, uint8_t **pixels, double **y)
 {
     sph_data *data = images->data;
-    if (!data->channels) {
-        data->channels = channels;
-        data->height = height;
-        data->width = width;
+    if (!data->image.channels) {
+        data->image.channels = channels;
+        data->image.height = height;
+        data->image.width = width;
         data->features = channels * height * width;
     }
-    if (data->channels != channels || data->height != height || data->width != width)
+    if (data->image.channels != channels || data->image.height != height || data->image.width != width)
         return sph_fail_at(SPH_EFORMAT, path,
                            "images of %zu x %zu x %zu (channels, height, width), expected %zu x %zu x %zu",
-                           channels, height, width, data->channels, data->height, data->width);
+                           channels, height, width, data->image.channels, data->image.height,
+                           data->image.width);
     if (rows > UINT32_MAX || data->rows + rows > UINT32_MAX)
         return sph_fail_at(SPH_EFORMAT, path, "more than 2^32 images in all");
     int err = data->rows + rows > images->capacity ? grow(images, path, rows) : 0;
     if (err < 0)
         return err;
-    *pixels = data->pixels + data->rows * data->features;
+    *pixels = data->image.pixels + data->rows * data->features;
     *y = images->with_labels ? data->y + data->rows : NULL;
     data->rows += rows;
     return 0;
@@ -322,16 +323,17 @@ static int build(sph_data *data, const struct images_source *source)
 /* PIL's luma, of Rec. 601: rows of three channels become rows of one, in place. */
 void images_to_gray(sph_data *data)
 {
-    size_t pixels = data->height * data->width;
-    if (data->channels != 3)
+    size_t pixels = data->image.height * data->image.width;
+    if (data->image.channels != 3)
         return;
     for (size_t i = 0; i < data->rows; i++) {
-        const uint8_t *red = data->pixels + i * data->features, *green = red + pixels, *blue = green + pixels;
-        uint8_t *to = data->pixels + i * pixels;
+        const uint8_t *red = data->image.pixels + i * data->features, *green = red + pixels,
+                      *blue = green + pixels;
+        uint8_t *to = data->image.pixels + i * pixels;
         for (size_t p = 0; p < pixels; p++)
             to[p] = (uint8_t)((19595u * red[p] + 38470u * green[p] + 7471u * blue[p] + 0x8000u) >> 16);
     }
-    data->channels = 1;
+    data->image.channels = 1;
     data->features = pixels;
 }
 
@@ -341,24 +343,26 @@ static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_da
 {
     const char *path = shelf->path;
     if (!is_like) {
-        data->decode = shelf->decode < 0 ? opts->decode : (sph_decode)shelf->decode;
-        data->channels = data->gray ? 1 : 3;
-        data->height = data->width = opts->side ? opts->side : shelf->size;
-        data->features = data->channels * data->height * data->width;
-        data->eval_side = opts->eval_side;
+        data->image.decode = shelf->decode < 0 ? opts->decode : (sph_decode)shelf->decode;
+        data->image.channels = data->image.gray ? 1 : 3;
+        data->image.height = data->image.width = opts->side ? opts->side : shelf->size;
+        data->features = data->image.channels * data->image.height * data->image.width;
+        data->image.eval_side = opts->eval_side;
     }
-    if (data->height > PICTURES_SIZE_MOST)
-        return sph_fail_key(SPH_EARG, "size", "%zu, expected at most %d", data->height, PICTURES_SIZE_MOST);
-    if (data->eval_side && (data->eval_side < data->height || data->eval_side > 8 * data->height))
+    if (data->image.height > PICTURES_SIZE_MOST)
+        return sph_fail_key(SPH_EARG, "size", "%zu, expected at most %d", data->image.height,
+                            PICTURES_SIZE_MOST);
+    if (data->image.eval_side &&
+        (data->image.eval_side < data->image.height || data->image.eval_side > 8 * data->image.height))
         return sph_fail_key(SPH_EARG, "eval_side", "%zu, expected %zu to %zu: 1 to 8 times the size",
-                            data->eval_side, data->height, 8 * data->height);
+                            data->image.eval_side, data->image.height, 8 * data->image.height);
     if (opts->workers > PICTURES_WORKERS_MOST)
         return sph_fail_key(SPH_EARG, "workers", "%zu, expected at most %d", opts->workers,
                             PICTURES_WORKERS_MOST);
-    if (data->height != data->width || (data->channels != 1 && data->channels != 3))
+    if (data->image.height != data->image.width || (data->image.channels != 1 && data->image.channels != 3))
         return sph_fail_at(SPH_EFORMAT, path,
                            "pictures become squares of 1 or 3 channels, and the model takes %zu x %zu x %zu",
-                           data->channels, data->height, data->width);
+                           data->image.channels, data->image.height, data->image.width);
     int err = pictures_fill(data, shelf, opts, need_targets);
     if (!err && !is_like && !(data->labels = mem_get(shelf->class_count, sizeof *data->labels)))
         err = SPH_EMEMORY;
@@ -414,14 +418,14 @@ int images_open(sph_data **out, const struct images_source *source, const sph_da
         return SPH_EMEMORY;
     data->task = SPH_TASK_CLASSES;
     data->targets = 1;
-    data->missing = opts->missing;
-    data->gray = opts->gray != 0;
+    data->reading.missing = opts->missing;
+    data->image.gray = opts->gray != 0;
     err = source->pictures ? open_pictures(data, source->path, opts, 0, 1) : build(data, source);
     if (err < 0) {
         sph_data_free(data);
         return err;
     }
-    if (data->gray && data->pixels)
+    if (data->image.gray && data->image.pixels)
         images_to_gray(data);
     *out = data;
     return 0;
@@ -433,18 +437,18 @@ int images_open_like(sph_data *like, const struct images_source *source, int nee
     if (source->pictures)
         return open_pictures(like, source->path, how, 1, need_targets);
     struct images images = {.data = like, .limit = like->classes, .with_labels = need_targets};
-    size_t from = source->test_at < source->count ? source->test_at : 0, height = like->height,
-           width = like->width;
-    if (like->gray)
-        like->channels = 0; /* what is read may have three */
+    size_t from = source->test_at < source->count ? source->test_at : 0, height = like->image.height,
+           width = like->image.width;
+    if (like->image.gray)
+        like->image.channels = 0; /* what is read may have three */
     int err = read_files(&images, source, from, source->count);
-    if (err < 0 || !like->gray)
+    if (err < 0 || !like->image.gray)
         return err;
     images_to_gray(like);
-    if (like->channels != 1 || like->height != height || like->width != width)
+    if (like->image.channels != 1 || like->image.height != height || like->image.width != width)
         return sph_fail_at(SPH_EFORMAT, source->path,
                            "images of %zu x %zu x %zu, expected %zu x %zu in one or "
                            "three channels",
-                           like->channels, like->height, like->width, height, width);
+                           like->image.channels, like->image.height, like->image.width, height, width);
     return 0;
 }

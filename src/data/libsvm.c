@@ -109,22 +109,6 @@ static int read_lines(struct svm *svm)
     return err;
 }
 
-static int name_columns(const struct svm *svm)
-{
-    struct sheet *sheet = svm->sheet;
-    char **names = mem_get(sheet->columns, sizeof *names);
-    int err = names ? 0 : SPH_EMEMORY;
-    for (size_t i = 0; i < sheet->columns && !err; i++) {
-        names[i] = i < svm->columns ? mem_format("x%zu", i + svm->first) : mem_text("y");
-        err = names[i] ? 0 : SPH_EMEMORY;
-    }
-    if (!err)
-        err = sheet_set_names(sheet, (const char *const *)names);
-    mem_free_texts(names, names ? sheet->columns : 0);
-    sheet->named = 1;
-    return err;
-}
-
 static struct array column_array(double *values, size_t rows, size_t columns)
 {
     return (struct array){.bytes = (unsigned char *)values,
@@ -177,7 +161,7 @@ static int open_libsvm(struct sheet *sheet, const struct sheet_hints *hints)
     sheet->y = column_array(svm.y, rows, 1);
     sheet->rows = rows;
     sheet->columns = svm.columns + 1;
-    return name_columns(&svm);
+    return sheet_number_names(sheet, svm.first);
 }
 
 static int knows_libsvm(const struct reader_file *file)

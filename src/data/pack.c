@@ -68,13 +68,6 @@ static int check_images(struct pack *pack, struct pack_part *part, const char *p
     return 0;
 }
 
-static uint64_t add_bytes(uint64_t content, const unsigned char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        content = (content ^ bytes[i]) * 0x100000001b3u;
-    return content;
-}
-
 /* Of some bytes from the middle of some images, and of all labels. */
 static void add_content(struct pack *pack, const struct pack_part *part)
 {
@@ -82,11 +75,11 @@ static void add_content(struct pack *pack, const struct pack_part *part)
            some = bytes < CONTENT_BYTES ? bytes : CONTENT_BYTES,
            rows = part->rows < CONTENT_ROWS ? part->rows : CONTENT_ROWS;
     pack->content =
-        add_bytes(pack->content, (const unsigned char *)&part->images.length, sizeof part->images.length);
+        shelf_content(pack->content, (const unsigned char *)&part->images.length, sizeof part->images.length);
     for (size_t i = 0; i < rows; i++)
-        pack->content =
-            add_bytes(pack->content, part->pixels + i * part->rows / rows * bytes + (bytes - some) / 2, some);
-    pack->content = add_bytes(pack->content, part->labels.data, part->labels.length);
+        pack->content = shelf_content(
+            pack->content, part->pixels + i * part->rows / rows * bytes + (bytes - some) / 2, some);
+    pack->content = shelf_content(pack->content, part->labels.data, part->labels.length);
 }
 
 /* ---------------------------------------------------------------- labels */
@@ -260,7 +253,7 @@ static struct pack *new_pack(const char *path)
         return NULL;
     pack->stem[0] = "train";
     pack->stem[1] = "val";
-    pack->content = 0xcbf29ce484222325u;
+    pack->content = SHELF_CONTENT;
     if ((pack->path = mem_text(path)))
         return pack;
     mem_free(pack);
@@ -328,8 +321,9 @@ out:
     return err;
 }
 
-void pack_free(struct pack *pack)
+void pack_free(void *self)
 {
+    struct pack *pack = self;
     if (!pack || pack->holders--)
         return;
     for (int i = 0; i < 2; i++) {
@@ -420,13 +414,8 @@ static void *share(void *self)
     return self;
 }
 
-static void release(void *self)
-{
-    pack_free(self);
-}
-
 static const struct shelf_kind shelf_pack = {
-    .read = read_row, .name = name_of, .class_of = class_of, .share = share, .release = release};
+    .read = read_row, .name = name_of, .class_of = class_of, .share = share, .release = pack_free};
 
 struct shelf shelf_of_pack(struct pack *pack)
 {

@@ -52,6 +52,6 @@ int pack_open(struct pack **out, const char *path);
 /* Of the test part where there is one, for a model that has these classes. with_classes 0: labels are not read. */
 int pack_open_like(struct pack **out, const char *path, char *const *classes, size_t class_count,
                    int with_classes);
-void pack_free(struct pack *pack); /* NULL is fine */
+void pack_free(void *pack); /* NULL is fine */
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/images.h"
+#include "data/npy.h"
 #include "data/pack.h"
 #include "data/pictures.h"
 #include "data/tool.h"
@@ -42,34 +43,24 @@ static char *path_of(const struct writer *w, int part, const char *end)
 
 /* ---------------------------------------------------------------- NPY */
 
-/* Version 1: its header ends at a multiple of 64 bytes. */
-static int write_head(struct file_replace *file, const char *type, const char *shape)
+static int write_head(struct file_replace *file, const char *type, const size_t *shape, size_t ndim)
 {
-    char head[256];
-    int length = snprintf(head + 10, sizeof head - 10,
-                          "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
-    size_t whole = ((size_t)length + 10 + 1 + 63) / 64 * 64;
-    memset(head + 10 + length, ' ', whole - 10 - (size_t)length);
-    head[whole - 1] = '\n';
-    memcpy(head, "\x93NUMPY\x01", 8); /* and its minor number, 0 */
-    head[8] = (char)((whole - 10) & 255);
-    head[9] = (char)((whole - 10) >> 8);
-    return file_replace_write(file, head, whole);
+    unsigned char head[NPY_HEADER];
+    return file_replace_write(file, head, npy_write_header(head, type, shape, ndim));
 }
 
 static int write_labels(const struct writer *w, int part)
 {
     size_t from, to, size = w->data->classes > 65536 ? 4 : 2;
-    char *path = path_of(w, part, "labels.npy"), shape[32];
+    char *path = path_of(w, part, "labels.npy");
     struct file_replace file = {0};
     part_rows(w->data, part, &from, &to);
     unsigned char *bytes = mem_get(to - from, size), *at = bytes;
-    snprintf(shape, sizeof shape, "%zu,", to - from);
     int err = path && bytes ? file_replace_begin(&file, path) : SPH_EMEMORY;
     for (size_t i = from; i < to && !err; i++)
         for (size_t b = 0; b < size; b++)
             *at++ = (unsigned char)((uint32_t)w->data->y[i] >> 8 * b);
-    if (!err && !(err = write_head(&file, size == 4 ? "<u4" : "<u2", shape)) &&
+    if (!err && !(err = write_head(&file, size == 4 ? "<u4" : "<u2", (const size_t[]){to - from}, 1)) &&
         !(err = file_replace_write(&file, bytes, (to - from) * size)))
         err = file_replace_commit(&file);
     file_replace_abort(&file);
@@ -90,7 +81,7 @@ static int write_files(const struct writer *w, int part)
     part_rows(w->data, part, &from, &to);
     int err = path ? file_replace_begin(&file, path) : SPH_EMEMORY;
     for (size_t i = from; i < to && !err; i++) {
-        char *name = w->data->pictures->name(w->data->pictures, (uint32_t)i);
+        char *name = w->data->image.pictures->name(w->data->image.pictures, (uint32_t)i);
         for (char *c = name; c && *c; c++)
             *c = *c == '\n' ? '?' : *c;
         text_add(&text, "%s\n", name ? name : "");
@@ -130,7 +121,7 @@ static int write_classes(const struct writer *w, const char *source)
 static int write_decode(const struct writer *w)
 {
     char *path = file_join(w->out, PACK_DECODE);
-    char *line = mem_format("%s\n", sph_word(SPH_WORDS_DECODE, (int)w->data->decode)->word);
+    char *line = mem_format("%s\n", sph_word(SPH_WORDS_DECODE, (int)w->data->image.decode)->word);
     int err = path && line ? file_replace_with(path, line, strlen(line)) : SPH_EMEMORY;
     mem_free(line);
     mem_free(path);
@@ -161,12 +152,12 @@ static int take_row(void *self, uint32_t row, const uint8_t *planes)
 static int begin_images(struct writer *w, int part)
 {
     size_t from, to;
-    char shape[128], *path = path_of(w, part, "images.npy");
+    char *path = path_of(w, part, "images.npy");
     part_rows(w->data, part, &from, &to);
-    snprintf(shape, sizeof shape, "%zu, %zu, %zu, %zu", to - from, w->side, w->side, w->channels);
     int err = path ? file_replace_begin(&w->images[part], path) : SPH_EMEMORY;
     if (!err)
-        err = write_head(&w->images[part], "|u1", shape);
+        err = write_head(&w->images[part], "|u1", (const size_t[]){to - from, w->side, w->side, w->channels},
+                         4);
     mem_free(path);
     return err;
 }
@@ -182,7 +173,7 @@ static int write_all(struct writer *w, const char *source)
         if (!(err = write_files(w, part)) && !(err = write_labels(w, part)) && part)
             err = begin_images(w, part);
     if (!err)
-        err = pictures_squares(w->data->pictures, w->side, take_row, w);
+        err = pictures_squares(w->data->image.pictures, w->side, take_row, w);
     for (int part = parts; part-- > 0 && !err;)
         err = file_replace_commit(&w->images[part]);
     for (int part = 0; part < parts; part++)
@@ -278,8 +269,8 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
     if (err < 0)
         return err;
     w.data = data;
-    w.side = view_shorter(data->height);
-    w.channels = data->channels;
+    w.side = view_shorter(data->image.height);
+    w.channels = data->image.channels;
     if (!(w.row = mem_get(w.side * w.side, w.channels)))
         err = SPH_EMEMORY;
     if (!err && !(err = file_make_directory(out)) && !(err = file_hold(&held, out, 0)) &&
@@ -293,7 +284,7 @@ int sph_data_pack(sph_packed *result, const char *source, const char *out, const
                                .classes = data->classes,
                                .side = w.side,
                                .channels = w.channels,
-                               .left_out = data->left_out,
+                               .left_out = data->counts.left_out,
                                .bytes = (uint64_t)data->rows * w.side * w.side * w.channels};
     }
     file_leave(out);

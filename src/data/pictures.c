@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/folder.h"
 #include "data/loader.h"
 #include "data/view.h"
 #include "rows/pictures.h"
@@ -28,56 +27,6 @@ static size_t least_of(const struct shelf_pictures *p, size_t shorter)
 static size_t row_of(const struct shelf_pictures *p, uint32_t row)
 {
     return p->chosen ? p->chosen[row] : row;
-}
-
-/* ---------------------------------------------------------------- a folder as a shelf */
-
-static int read_file(const void *self, size_t row, struct picture_desk *desk, size_t channels, size_t least)
-{
-    char *path = folder_name(self, row, 1);
-    int err = path ? picture_read(desk, path, channels, least) : SPH_EMEMORY;
-    mem_free(path);
-    return err;
-}
-
-static char *file_name(const void *self, size_t row)
-{
-    return folder_name(self, row, 0);
-}
-
-static size_t class_of(const void *self, size_t row)
-{
-    return folder_class(self, row);
-}
-
-static void *share_folder(void *self)
-{
-    return folder_share(self);
-}
-
-static void release_folder(void *self)
-{
-    folder_free(self);
-}
-
-static const struct shelf_kind shelf_folder = {.read = read_file,
-                                               .name = file_name,
-                                               .class_of = class_of,
-                                               .share = share_folder,
-                                               .release = release_folder};
-
-struct shelf shelf_of_folder(struct folder *folder)
-{
-    return (struct shelf){.kind = &shelf_folder,
-                          .self = folder,
-                          .path = folder->path,
-                          .rows = folder->rows,
-                          .test_from = folder->test_from,
-                          .content = folder->content,
-                          .classes = folder->classes,
-                          .class_count = folder->class_count,
-                          .size = PICTURES_SIZE,
-                          .decode = -1};
 }
 
 /* ---------------------------------------------------------------- one row */
@@ -280,10 +229,10 @@ static int new_pictures(struct shelf_pictures **out, const struct shelf *shelf, 
                                               .release = release},
                                  .shelf = *shelf,
                                  .rows = shelf->rows,
-                                 .size = data->height,
-                                 .side = data->eval_side,
-                                 .channels = data->channels,
-                                 .decode = data->decode,
+                                 .size = data->image.height,
+                                 .side = data->image.eval_side,
+                                 .channels = data->image.channels,
+                                 .decode = data->image.decode,
                                  .workers = workers          ? workers
                                             : processors > 2 ? (size_t)processors - 1
                                                              : 1};
@@ -355,7 +304,7 @@ static int leave_out_bad(sph_data *data, struct shelf_pictures **p, int with_tar
         release(&(*p)->pictures);
         *p = (struct shelf_pictures *)kept;
     }
-    data->left_out = all - count;
+    data->counts.left_out = all - count;
     data->test_from = data->test_from ? good_train : 0;
     mem_free(good);
     return err;
@@ -374,7 +323,7 @@ int pictures_fill(sph_data *data, const struct shelf *shelf, const sph_data_opts
         release(&p->pictures);
         return err;
     }
-    data->pictures = &p->pictures;
+    data->image.pictures = &p->pictures;
     data->rows = p->rows;
     if (!with_targets)
         return 0;
@@ -387,47 +336,22 @@ int pictures_fill(sph_data *data, const struct shelf *shelf, const sph_data_opts
 
 /* ---------------------------------------------------------------- squares, to be packed */
 
-struct squares {
-    const struct shelf_pictures *pictures;
-    size_t side;
-};
-
-static int bring_square(void *self, void *which, size_t epoch, uint32_t row, uint8_t *to)
-{
-    const struct squares *squares = self;
-    const struct shelf_pictures *p = squares->pictures;
-    const struct view_choice choice = {.shorter = squares->side, .x = (double)NAN, .y = (double)NAN};
-    struct desk *desk = which;
-    struct picture_window window;
-    (void)epoch;
-    int err = p->shelf.kind->read(p->shelf.self, row_of(p, row), &desk->picture, p->channels,
-                                  least_of(p, choice.shorter));
-    if (err < 0)
-        return err;
-    const struct picture *picture = &desk->picture.picture;
-    view_place(&window, &choice, picture->full_width, picture->full_height, squares->side);
-    return resample_window(&desk->resample, picture, &window, to);
-}
-
 int pictures_squares(const struct pictures *pictures, size_t side,
                      int (*take)(void *self, uint32_t row, const uint8_t *planes), void *self)
 {
-    struct squares squares = {(const struct shelf_pictures *)pictures, side};
-    struct loader_maker maker = {.self = &squares,
-                                 .bytes = squares.pictures->channels * side * side,
-                                 .bring = bring_square,
-                                 .desk = desk_new,
-                                 .desk_free = desk_free};
-    struct loader *loader = NULL;
-    int err = loader_new(&loader, &maker, squares.pictures->workers);
+    struct shelf_pictures squares =
+        *(const struct shelf_pictures *)pictures; /* as evaluation sees them, whole */
+    squares.size = squares.side = side;
+    struct picture_stream *stream = NULL;
+    int err = new_stream(&squares.pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0);
     if (!err)
-        err = loader_begin(loader, 0, NULL, NULL, squares.pictures->rows);
-    for (uint32_t row = 0; row < squares.pictures->rows && !err; row++) {
+        err = stream->begin(stream, 0, NULL, NULL, squares.rows);
+    for (uint32_t row = 0; row < squares.rows && !err; row++) {
         const uint8_t *planes;
-        err = loader_take(loader, row, &planes);
-        if (!err)
+        if (!(err = stream->take(stream, row, &planes)))
             err = take(self, row, planes);
     }
-    loader_free(loader);
+    if (stream)
+        stream->release(stream);
     return err;
 }

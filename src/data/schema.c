@@ -54,47 +54,53 @@ static json_t *column_object(const struct column *column)
 
 static int images_schema(const sph_data *data, json_t **out)
 {
-    json_t *images = JSON_OF({"channels", json_count(data->channels)}, {"height", json_count(data->height)},
-                             {"width", json_count(data->width)},
-                             {"decode", json_string(sph_word(SPH_WORDS_DECODE, (int)data->decode)->word)},
-                             JSON_IF(data->eval_side, "eval_side", json_count(data->eval_side)),
-                             JSON_IF(data->gray, "gray", json_true()));
+    json_t *images =
+        JSON_OF({"channels", json_count(data->image.channels)}, {"height", json_count(data->image.height)},
+                {"width", json_count(data->image.width)},
+                {"decode", json_string(sph_word(SPH_WORDS_DECODE, (int)data->image.decode)->word)},
+                JSON_IF(data->image.eval_side, "eval_side", json_count(data->image.eval_side)),
+                JSON_IF(data->image.gray, "gray", json_true()));
     *out = JSON_OF({"images", images}, {"classes", text_array(data->labels, data->classes)});
     return *out ? 0 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu classes", data->classes);
+}
+
+static json_t *column_array(const sph_data *data)
+{
+    json_t *columns = json_array();
+    int bad = !columns;
+    for (size_t i = 0; i < data->column_count && !bad; i++)
+        bad = json_array_append_new(columns, column_object(&data->columns[i]));
+    return json_whole(columns, bad);
+}
+
+int schema_write_columns(const sph_data *data, const sph_sink *to)
+{
+    struct text text = {0};
+    json_t *columns = column_array(data);
+    int err = columns ? json_print(&text, columns, 0) : SPH_EMEMORY;
+    if (!err)
+        err = to->write(to->self, text.chars, text.length);
+    text_free(&text);
+    json_decref(columns);
+    return err;
 }
 
 int data_schema(const sph_data *data, json_t **out)
 {
     if (data_is_images(data))
         return images_schema(data, out);
-    json_t *columns = json_array();
-    int bad = !columns;
-    for (size_t i = 0; i < data->column_count && !bad; i++)
-        bad = json_array_append_new(columns, column_object(&data->columns[i]));
-    *out = JSON_OF({"named", json_boolean(data->named)},
-                   {"missing", json_string(sph_word(SPH_WORDS_MISSING, (int)data->missing)->word)},
+    *out = JSON_OF({"named", json_boolean(data->reading.named)},
+                   {"missing", json_string(sph_word(SPH_WORDS_MISSING, (int)data->reading.missing)->word)},
                    {"task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word)},
-                   JSON_IF(data->delimiter, "delimiter", json_stringn(&data->delimiter, 1)),
-                   JSON_IF(data->reversed, "reversed", json_true()),
+                   JSON_IF(data->reading.delimiter, "delimiter", json_stringn(&data->reading.delimiter, 1)),
+                   JSON_IF(data->reading.reversed, "reversed", json_true()),
                    JSON_IF(data->labels, "classes", text_array(data->labels, data->classes)),
-                   {"columns", json_whole(columns, bad)});
+                   {"columns", column_array(data)});
     return *out ? 0
                 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu columns", data->column_count);
 }
 
 /* ---------------------------------------------------------------- reading */
-
-static int member_word(const json_t *object, const char *key, const sph_word_row *words, int *out)
-{
-    const char *word;
-    int err = json_member_text(object, where, key, &word);
-    if (err < 0)
-        return err;
-    if ((*out = words_find(words, word)) < 0)
-        return sph_fail_of(SPH_EFORMAT, where, 0, key, "\"%s\" is '%.60s', which is not one of its words",
-                           key, word);
-    return 0;
-}
 
 static int member_texts(const json_t *object, const char *key, char ***out, size_t *count)
 {
@@ -144,8 +150,8 @@ static int read_column(struct column *out, const json_t *object)
         return sph_fail_of(SPH_EFORMAT, where, 0, "columns",
                            "\"columns\" holds something that is not an object");
     if ((err = json_member_text(object, where, "name", &name)) < 0 ||
-        (err = member_word(object, "role", roles, &role)) < 0 ||
-        (err = member_word(object, "kind", kinds, &kind)) < 0)
+        (err = json_member_word(object, where, "role", roles, &role)) < 0 ||
+        (err = json_member_word(object, where, "kind", kinds, &kind)) < 0)
         return err;
     out->role = (enum column_role)role;
     out->kind = (enum column_kind)kind;
@@ -156,7 +162,7 @@ static int read_column(struct column *out, const json_t *object)
         return json_member_size(object, where, "at", &out->at);
     if (out->role == COLUMN_FEATURE && out->kind == COLUMN_DATE) {
         int order;
-        if ((err = member_word(object, "order", orders, &order)) < 0 ||
+        if ((err = json_member_word(object, where, "order", orders, &order)) < 0 ||
             (err = json_member_real(object, where, "first", &out->first)) < 0)
             return err;
         out->order = (enum date_order)order;
@@ -166,8 +172,6 @@ static int read_column(struct column *out, const json_t *object)
         return 0;
     if ((err = member_texts(object, "levels", &out->levels, &out->level_count)) < 0)
         return err;
-    if (!out->level_count)
-        return sph_fail_of(SPH_EFORMAT, where, 0, name, "column '%s' is text without levels", name);
     return check_order(out->levels, out->level_count, 0, "levels");
 }
 
@@ -205,8 +209,31 @@ static int read_delimiter(sph_data *data, const json_t *schema)
         return sph_fail_of(SPH_EFORMAT, where, 0, "delimiter",
                            "\"delimiter\" is '%.60s', expected one character to separate cells",
                            text ? text : "");
-    data->delimiter = *text;
+    data->reading.delimiter = *text;
     return 0;
+}
+
+static int read_columns(sph_data *data, const json_t *columns)
+{
+    size_t count = json_array_size(columns);
+    int err = 0;
+    if (!(data->columns = mem_get(count, sizeof *data->columns)))
+        return SPH_EMEMORY;
+    data->column_count = count;
+    for (size_t i = 0; i < count && !err; i++)
+        err = read_column(&data->columns[i], json_array_get(columns, i));
+    return err;
+}
+
+int schema_columns(sph_data *data, const char *text)
+{
+    json_t *columns = NULL;
+    int err = json_parse(&columns, where, text, strlen(text));
+    if (!err)
+        err = json_is_array(columns) ? read_columns(data, columns)
+                                     : sph_fail_at(SPH_EFORMAT, where, "not an array of columns");
+    json_decref(columns);
+    return err;
 }
 
 static int read_schema(sph_data *data, const json_t *schema)
@@ -215,15 +242,15 @@ static int read_schema(sph_data *data, const json_t *schema)
     int task, missing, err;
     if (!json_is_object(schema))
         return sph_fail_at(SPH_EFORMAT, where, "not a JSON object");
-    if ((err = json_member_bool(schema, where, "named", &data->named)) < 0 ||
-        (err = member_word(schema, "missing", sph_word(SPH_WORDS_MISSING, 0), &missing)) < 0 ||
-        (err = member_word(schema, "task", sph_word(SPH_WORDS_TASK, 0), &task)) < 0 ||
+    if ((err = json_member_bool(schema, where, "named", &data->reading.named)) < 0 ||
+        (err = json_member_word(schema, where, "missing", sph_word(SPH_WORDS_MISSING, 0), &missing)) < 0 ||
+        (err = json_member_word(schema, where, "task", sph_word(SPH_WORDS_TASK, 0), &task)) < 0 ||
         (err = read_delimiter(data, schema)) < 0 ||
         (err = json_member_array(schema, where, "columns", &columns)) < 0)
         return err;
-    data->missing = (sph_missing)missing;
+    data->reading.missing = (sph_missing)missing;
     data->task = (sph_task)task;
-    data->reversed = json_is_true(json_object_get(schema, "reversed")); /* absent in older files */
+    data->reading.reversed = json_is_true(json_object_get(schema, "reversed")); /* absent in older files */
     if (data->task != SPH_TASK_REGRESSION) {
         if ((err = member_texts(schema, "classes", &data->labels, &data->classes)) < 0)
             return err;
@@ -234,14 +261,14 @@ static int read_schema(sph_data *data, const json_t *schema)
                                "classes")) < 0)
             return err;
     }
-    size_t count = json_array_size(columns);
-    data->columns = mem_get(count, sizeof *data->columns);
-    if (!data->columns)
-        return SPH_EMEMORY;
-    data->column_count = count;
-    for (size_t i = 0; i < count; i++)
-        if ((err = read_column(&data->columns[i], json_array_get(columns, i))) < 0)
-            return err;
+    if ((err = read_columns(data, columns)) < 0)
+        return err;
+    for (size_t i = 0; i < data->column_count; i++) {
+        const struct column *column = &data->columns[i];
+        if (column->role == COLUMN_FEATURE && !column_width(column))
+            return sph_fail_of(SPH_EFORMAT, where, 0, column->name, "column '%s' is text without levels",
+                               column->name);
+    }
     return check_targets(data);
 }
 
@@ -250,30 +277,31 @@ static int read_images_schema(sph_data *data, const json_t *schema)
     const json_t *images;
     int err;
     if ((err = json_member_object(schema, where, "images", &images)) < 0 ||
-        (err = json_member_size(images, where, "channels", &data->channels)) < 0 ||
-        (err = json_member_size(images, where, "height", &data->height)) < 0 ||
-        (err = json_member_size(images, where, "width", &data->width)) < 0 ||
+        (err = json_member_size(images, where, "channels", &data->image.channels)) < 0 ||
+        (err = json_member_size(images, where, "height", &data->image.height)) < 0 ||
+        (err = json_member_size(images, where, "width", &data->image.width)) < 0 ||
         (err = member_texts(schema, "classes", &data->labels, &data->classes)) < 0)
         return err;
-    if (!data->channels || !data->height || !data->width || data->channels > IMAGES_SIDE ||
-        data->height > IMAGES_SIDE || data->width > IMAGES_SIDE)
+    if (!data->image.channels || !data->image.height || !data->image.width ||
+        data->image.channels > IMAGES_SIDE || data->image.height > IMAGES_SIDE ||
+        data->image.width > IMAGES_SIDE)
         return sph_fail_at(SPH_EFORMAT, where, "images of %zu x %zu x %zu, expected sizes from 1 to %d",
-                           data->channels, data->height, data->width, IMAGES_SIDE);
+                           data->image.channels, data->image.height, data->image.width, IMAGES_SIDE);
     /* absent in models of 0.2.0 and before, whose pictures were decoded so */
     int decode = SPH_DECODE_SCALED;
     if (json_object_get(images, "decode") &&
-        (err = member_word(images, "decode", sph_word(SPH_WORDS_DECODE, 0), &decode)) < 0)
+        (err = json_member_word(images, where, "decode", sph_word(SPH_WORDS_DECODE, 0), &decode)) < 0)
         return err;
-    data->decode = (sph_decode)decode;
+    data->image.decode = (sph_decode)decode;
     if (json_object_get(images, "eval_side") &&
-        (err = json_member_size(images, where, "eval_side", &data->eval_side)) < 0)
+        (err = json_member_size(images, where, "eval_side", &data->image.eval_side)) < 0)
         return err;
-    data->gray = json_is_true(json_object_get(images, "gray"));
-    if (data->gray && data->channels != 1)
-        return sph_fail_at(SPH_EFORMAT, where, "gray images of %zu channels", data->channels);
+    data->image.gray = json_is_true(json_object_get(images, "gray"));
+    if (data->image.gray && data->image.channels != 1)
+        return sph_fail_at(SPH_EFORMAT, where, "gray images of %zu channels", data->image.channels);
     if (data->classes < 2)
         return sph_fail_at(SPH_EFORMAT, where, "%zu classes of images", data->classes);
-    data->features = data->channels * data->height * data->width;
+    data->features = data->image.channels * data->image.height * data->image.width;
     data->task = SPH_TASK_CLASSES;
     data->targets = 1;
     return 0;
@@ -290,7 +318,7 @@ static int open_images(sph_data *data, const char *source, const json_t *schema,
         err = file_exists(source) || registry_find(source)
                   ? sph_fail_at(SPH_EFORMAT, source,
                                 "not a set of images; the model takes images of %zu x %zu x %zu",
-                                data->channels, data->height, data->width)
+                                data->image.channels, data->image.height, data->image.width)
                   : sph_fail_at(SPH_EIO, source, "no such file or folder, nor a known set");
     if (err > 0)
         err = images_open_like(data, &images, need_targets, how);
@@ -402,7 +430,7 @@ static int match_positions(const sph_data *data, const struct sheet *sheet, size
             err = sph_fail_at(SPH_EFORMAT, sheet->path,
                               "%zu columns may be %s or %s; give the file %sall %zu columns or the features "
                               "alone",
-                              have, layouts[i].name, found->name, data->named ? "a header, " : "",
+                              have, layouts[i].name, found->name, data->reading.named ? "a header, " : "",
                               data->column_count);
     }
     mem_free(other);
@@ -422,7 +450,7 @@ static int expected_names(const sph_data *data, const char ***out, size_t *count
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++)
         (*out)[i] = data->columns[i].name;
-    *count = data->named ? data->column_count : 0;
+    *count = data->reading.named ? data->column_count : 0;
     return 0;
 }
 
@@ -432,8 +460,8 @@ static int read_sheet(sph_data *data, const struct sheet *sheet, int with_target
     size_t *from = mem_get(data->column_count, sizeof *from);
     if (!from)
         return SPH_EMEMORY;
-    int err = data->named && sheet->named ? match_names(data, sheet, from, with_targets)
-                                          : match_positions(data, sheet, from, with_targets);
+    int err = data->reading.named && sheet->named ? match_names(data, sheet, from, with_targets)
+                                                  : match_positions(data, sheet, from, with_targets);
     if (!err)
         err = columns_place(data, sheet->path);
     if (!err)
@@ -455,7 +483,7 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
     int err = read_schema(data, schema);
     if (!err)
         err = expected_names(data, &expected, &expected_count);
-    opts.delimiter = data ? data->delimiter : 0;
+    opts.delimiter = data ? data->reading.delimiter : 0;
     if (!err)
         err = sheet_open(&sheet, source, &opts,
                          &(struct sheet_hints){.need_targets = need_targets,
@@ -463,7 +491,7 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
                                                .expected_count = expected_count});
     if (!err) {
         sheet_keep_test_part(&sheet);
-        data->refuse_unseen = how->strict;
+        data->reading.refuse_unseen = how->strict;
         err = read_sheet(data, &sheet, need_targets, how->keep, refusal);
         sheet_free(&sheet);
     }

@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/levels.h"
+#include "data/npz.h"
 #include "data/registry.h"
 #include "data/tool.h"
 
@@ -111,10 +112,28 @@ int sheet_set_names(struct sheet *sheet, const char *const *names)
     return part_repetitions(sheet);
 }
 
+int sheet_number_names(struct sheet *sheet, size_t first)
+{
+    char **names = mem_get(sheet->columns, sizeof *names);
+    int err = names ? 0 : SPH_EMEMORY;
+    for (size_t i = 0; i < sheet->columns && !err; i++) {
+        size_t target = i - sheet->x.columns;
+        names[i] = i < sheet->x.columns    ? mem_format("x%zu", i + first)
+                   : sheet->y.columns == 1 ? mem_text("y")
+                                           : mem_format("y%zu", target);
+        err = names[i] ? 0 : SPH_EMEMORY;
+    }
+    if (!err)
+        err = sheet_set_names(sheet, (const char *const *)names);
+    mem_free_texts(names, names ? sheet->columns : 0);
+    sheet->named = 1;
+    return err;
+}
+
 /* The names a known set's columns have, when the file has as many columns and no header. */
 static int set_known_names(struct sheet *sheet, const char *list)
 {
-    if (sheet->header)
+    if (sheet->text.header)
         return 0;
     size_t count = 1;
     for (const char *p = list; (p = strchr(p, ',')); p++)
@@ -174,10 +193,9 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
                             "%s is as it is; crescents, spirals and levy are made with noise", source);
     if (opts->by_numpy && !(set && !set->file))
         return sph_fail_key(SPH_EARG, "draw", "%s is as it is; levy is drawn", source);
-    if (set) {
-        out->default_target = set->target;
-        out->default_drop = set->drop;
-    } else if (!file_exists(source))
+    if (set)
+        out->set = set;
+    else if (!file_exists(source))
         return registry_unknown(source);
     if (set && set->file)
         err = registry_path(&out->path, set);
@@ -189,7 +207,8 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
         err = set_known_names(out, set->names);
     out->made = set && !set->file;
     if (!err && !out->rows)
-        err = sph_fail_at(SPH_EFORMAT, out->path, "%s", out->header ? "a header and no rows" : "no rows");
+        err =
+            sph_fail_at(SPH_EFORMAT, out->path, "%s", out->text.header ? "a header and no rows" : "no rows");
     if (err == SPH_EMEMORY && out->path && !*sph_failure()->path)
         sph_fail_move(err, out->path, 0, 0);
     if (err < 0)
@@ -200,14 +219,15 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
 void sheet_free(struct sheet *sheet)
 {
     free_names(sheet);
-    for (size_t i = 0; sheet->profile && i < sheet->columns; i++) {
-        mem_free(sheet->profile[i].text_example);
-        mem_free(sheet->profile[i].comma_example);
+    for (size_t i = 0; sheet->text.profile && i < sheet->columns; i++) {
+        mem_free(sheet->text.profile[i].text_example);
+        mem_free(sheet->text.profile[i].comma_example);
     }
     text_sheet_forget(sheet);
-    mem_free(sheet->profile);
+    mem_free(sheet->text.profile);
     mem_free(sheet->own[0]);
     mem_free(sheet->own[1]);
+    npz_free(sheet->npz);
     mem_free(sheet->path);
     data_bytes_free(&sheet->file);
     *sheet = (struct sheet){0};
@@ -244,16 +264,9 @@ static int scan_numbers(const struct sheet *sheet, sheet_row *row, void *user)
     return err;
 }
 
-int sheet_scan_numbers(const struct sheet *sheet, sheet_numbers *offer, sheet_row *row, void *user)
-{
-    if (sheet->parsed)
-        return text_sheet_scan_parsed(sheet, offer, row, user);
-    return sheet->is_text ? text_sheet_scan(sheet, row, user) : scan_numbers(sheet, row, user);
-}
-
 int sheet_scan(const struct sheet *sheet, sheet_row *row, void *user)
 {
-    return sheet_scan_numbers(sheet, NULL, row, user);
+    return sheet->text.parsed ? text_sheet_scan_parsed(sheet, row, user) : sheet_scan_text(sheet, row, user);
 }
 
 int sheet_scan_text(const struct sheet *sheet, sheet_row *row, void *user)
@@ -263,5 +276,6 @@ int sheet_scan_text(const struct sheet *sheet, sheet_row *row, void *user)
 
 int sheet_tells(const struct sheet *sheet, size_t column)
 {
-    return !sheet->parsed || (!sheet->profile[column].numbers && !sheet->words[column].overflow);
+    return !sheet->text.parsed ||
+           (!sheet->text.profile[column].numbers && !sheet->text.words[column].overflow);
 }

@@ -7,8 +7,10 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "data/bytes.h"
+#include "data/tool.h"
 #include "spherelu.h"
 
 /* Missing: an empty cell, or one of NA N/A NaN null ? - in any case. Infinite: inf, infinity, or a number too
@@ -24,8 +26,21 @@ struct cell {
 
 void cell_read(struct cell *out, const char *text);
 
-/* The same, faster, of text with CSV_PAD readable bytes behind it. */
-void cell_read_padded(struct cell *out, const char *text);
+/* Cells as one number each. A NaN stands for a word of the column: 0 is a missing cell, 1 the first word. */
+static inline double kept_word(size_t word)
+{
+    uint64_t bits = UINT64_C(0x7ff8) << 48 | word;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline size_t kept_word_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (size_t)(bits & UINT32_MAX);
+}
 
 /* What a comma in a cell can be: DECIMAL is digits,digits that cannot be thousands (0,544 1,19 1234,567
  * 1,5e-3), UNCLEAR is like 1,190, OTHER is anything else with a comma. */
@@ -60,22 +75,8 @@ struct profile {
     char *comma_example;
 };
 
-struct sheet {
-    char *path; /* for messages */
-    struct data_bytes file;
-    const char *bytes; /* (length) of it */
-    size_t length;
-    size_t rows, columns;
-    char **names;     /* (columns) unique */
-    char ***by_name;  /* (columns) into names, in bytewise order */
-    size_t *repeat;   /* (columns) how often the header has this name; 0 for a renamed repetition */
-    int named;        /* the names mean something */
-    int made;         /* a synthetic set: opts.rows is heeded already */
-    size_t test_from; /* rows from here on are the set's own test part; 0: it has none */
-    const char *default_target, *default_drop; /* of a known set, borrowed, or NULL */
-    size_t default_targets;                    /* otherwise: this many last columns */
-
-    int is_text;
+/* What is known of a text table. */
+struct text_sheet {
     char delimiter;          /* ' ': runs of blanks and tabs */
     int header;              /* the first row is a header    */
     struct profile *profile; /* (columns) */
@@ -85,9 +86,27 @@ struct sheet {
     const double *parsed;
     double *parsed_own;
     struct levels *words; /* (columns) */
+};
 
+struct sheet {
+    char *path; /* for messages */
+    struct data_bytes file;
+    const char *bytes; /* (length) of it */
+    size_t length;
+    size_t rows, columns;
+    char **names;            /* (columns) unique */
+    char ***by_name;         /* (columns) into names, in bytewise order */
+    size_t *repeat;          /* (columns) how often the header has this name; 0 for a renamed repetition */
+    int named;               /* the names mean something */
+    int made;                /* a synthetic set: opts.rows is heeded already */
+    size_t test_from;        /* rows from here on are the set's own test part; 0: it has none */
+    const sph_data_set *set; /* the known set that it is, or NULL */
+    size_t default_targets;  /* of no known set: this many last columns */
+    int is_text;
+    struct text_sheet text;
     struct array x, y;     /* numbers: columns of x, then columns of y; y.columns may be 0 */
     unsigned char *own[2]; /* their bytes when not in the file as it is */
+    struct npz *npz;       /* what holds them, of an .npz; else NULL    */
 };
 
 /* What is known of a source before it is opened. */
@@ -110,10 +129,6 @@ void sheet_free(struct sheet *sheet);
 typedef int sheet_row(void *user, size_t line, const struct cell *cells);
 int sheet_scan(const struct sheet *sheet, sheet_row *row, void *user);
 
-/* The same; a row of which only one number per cell was kept (parsed) is offered before: 1: taken, 0: row is called. */
-typedef int sheet_numbers(void *user, const double *values);
-int sheet_scan_numbers(const struct sheet *sheet, sheet_numbers *offer, sheet_row *row, void *user);
-
 /* The same, each cell of a text table with its text, which sheet_scan may leave out of numbers and of columns with a
  * great many words. Slower: only where sheet_tells is 0 of a column whose text matters. */
 int sheet_scan_text(const struct sheet *sheet, sheet_row *row, void *user);
@@ -127,12 +142,15 @@ int sheet_fail(const struct sheet *sheet, size_t line, const char *column, const
  * name get .1, .2, ... after it. */
 int sheet_set_names(struct sheet *sheet, const char *const *names);
 
+/* Names the columns of x and y: x0 (by the number of the first), x1, ... and y, or y0, y1, ... */
+int sheet_number_names(struct sheet *sheet, size_t first);
+
 /* The column of this name, or -1. */
 ptrdiff_t sheet_find(const struct sheet *sheet, const char *name);
 
 /* text_sheet.c */
 int text_sheet_scan(const struct sheet *sheet, sheet_row *row, void *user); /* with the text of each cell */
-int text_sheet_scan_parsed(const struct sheet *sheet, sheet_numbers *offer, sheet_row *row, void *user);
+int text_sheet_scan_parsed(const struct sheet *sheet, sheet_row *row, void *user);
 void text_sheet_forget(struct sheet *sheet); /* what was kept of its cells */
 
 /* npy.c */

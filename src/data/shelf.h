@@ -26,6 +26,15 @@ struct shelf {
     int decode; /* sph_decode that its pixels came from; -1: not known, or files yet to be decoded */
 };
 
+/* FNV-1a: content with these bytes behind it. */
+#define SHELF_CONTENT UINT64_C(0xcbf29ce484222325) /* of nothing */
+static inline uint64_t shelf_content(uint64_t content, const void *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        content = (content ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return content;
+}
+
 struct folder;
 struct pack;
 struct shelf shelf_of_folder(struct folder *folder); /* borrowed, as the next */

@@ -242,8 +242,9 @@ int targets_settle(sph_data *data, const char *path, int task)
     }
     if (task < 0) {
         int binary = data->labels ? data->classes <= 2 : count_values_to_three(data->y, data->rows) == 2;
-        int classes = data->labels || (data->made ? all_whole(data->y, data->rows)
-                                                  : !binary && !data->known && is_numbered(data));
+        int classes =
+            data->labels || (data->reading.made ? all_whole(data->y, data->rows)
+                                                : !binary && !data->reading.known && is_numbered(data));
         task = binary ? SPH_TASK_BINARY : classes ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION;
     }
     data->task = (sph_task)task;

@@ -122,7 +122,7 @@ int job_open_data(struct sph_job *job, sph_data **out)
     if (err < 0)
         return err;
     job->rows = (*out)->rows;
-    job->left_out = (*out)->pictures ? (*out)->left_out : 0;
+    job->left_out = (*out)->image.pictures ? (*out)->counts.left_out : 0;
     mem_free(job->notes);
     mem_free(job->counts);
     job->notes = job->counts = NULL;
@@ -190,9 +190,10 @@ uint64_t job_content(const sph_data *data)
 {
     size_t numbers = data->rows * data->features;
     uint64_t hash = 0xcbf29ce484222325u;
-    hash = data->pictures ? add_content(hash, &data->pictures->content, sizeof data->pictures->content)
-           : data->pixels ? add_content(hash, data->pixels, numbers)
-                          : add_content(hash, data->x, numbers * sizeof *data->x);
+    hash = data->image.pictures
+               ? add_content(hash, &data->image.pictures->content, sizeof data->image.pictures->content)
+           : data->image.pixels ? add_content(hash, data->image.pixels, numbers)
+                                : add_content(hash, data->x, numbers * sizeof *data->x);
     return add_content(hash, data->y, data->rows * data->targets * sizeof *data->y);
 }
 
@@ -215,9 +216,9 @@ static int make_image_net(const struct job_options *o, const sph_data *data, sph
     sph_image_net spec = {
         .size = sizeof(sph_image_net),
         .dtype = (sph_dtype)o->dtype,
-        .channels = data->channels,
-        .height = data->height,
-        .width = data->width,
+        .channels = data->image.channels,
+        .height = data->image.height,
+        .width = data->image.width,
         .classes = sph_data_outputs(data),
         .scale = o->width,
         .stem = (sph_stem)o->stem,

@@ -34,7 +34,7 @@ int job_check_order(const char *path, const sph_data *data)
     int err = model_read_data(&schema, path);
     if (!err && json_is_array(json_object_get(schema, "columns")))
         err = data_of_schema(&there, schema);
-    if (err < 0 || !there || !there->named || !data->named || there->features != n)
+    if (err < 0 || !there || !there->reading.named || !data->reading.named || there->features != n)
         goto out;
     if ((err = list_features(&names, data)) < 0 || (err = list_features(&others, there)) < 0)
         goto out;

@@ -66,7 +66,7 @@ static int check(const struct job_spec *asked, const sph_data *data)
                             sph_word(SPH_WORDS_TASK, (int)data->task)->word);
     if (data->has_missing && o->missing >= 0 && o->missing != SPH_MISSING_MEAN)
         return sph_fail_key(SPH_EARG, "missing", "%zu features are NaN, and %s is not for data in memory",
-                            data->filled, sph_word(SPH_WORDS_MISSING, o->missing)->word);
+                            data->counts.filled, sph_word(SPH_WORDS_MISSING, o->missing)->word);
     return 0;
 }
 

@@ -187,7 +187,7 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
         err = data_open_like(&data, source, run->schema, need_targets, &how);
     else if (!err && !(err = run_own_data(run, NULL)))
         data = data_share(run->data);
-    run->left_out = !err && data->pictures ? data->left_out : 0;
+    run->left_out = !err && data->image.pictures ? data->counts.left_out : 0;
     mem_free(run->notes);
     run->notes = NULL;
     if (!err && source)
@@ -252,10 +252,10 @@ static int put_header(struct text *csv, const sph_data *data, int spread)
 {
     size_t count = data->task == SPH_TASK_CLASSES ? data->classes : data->targets;
     int classes = data->task == SPH_TASK_CLASSES, several = classes || count > 1, err = 0;
-    if (data->pictures)
+    if (data->image.pictures)
         text_add(csv, "file,");
-    for (size_t i = 0; i < data->kept_columns; i++) {
-        text_add_csv(csv, data->kept_names[i]);
+    for (size_t i = 0; i < data->kept.columns; i++) {
+        text_add_csv(csv, data->kept.names[i]);
         text_add(csv, ",");
     }
     if (data->task == SPH_TASK_BINARY) {
@@ -281,7 +281,7 @@ static int put_header(struct text *csv, const sph_data *data, int spread)
 
 static int put_name(struct text *csv, const sph_data *data, size_t row)
 {
-    char *name = data->pictures->name(data->pictures, (uint32_t)row);
+    char *name = data->image.pictures->name(data->image.pictures, (uint32_t)row);
     if (!name)
         return SPH_EMEMORY;
     text_add_csv(csv, name);
@@ -345,10 +345,10 @@ static int put_rows(struct text *text, const sph_run *run, const sph_data *data,
     struct joined row = {members, outputs, memory, memory + members * outputs,
                          memory + (members + 1) * outputs};
     for (size_t i = 0; i < data->rows && !err; i++) {
-        if (data->pictures && (err = put_name(text, data, i)) < 0)
+        if (data->image.pictures && (err = put_name(text, data, i)) < 0)
             break;
-        for (size_t k = 0; k < data->kept_columns; k++) {
-            text_add_csv(text, data->kept[i * data->kept_columns + k]);
+        for (size_t k = 0; k < data->kept.columns; k++) {
+            text_add_csv(text, data->kept.cells[i * data->kept.columns + k]);
             text_add(text, ",");
         }
         for (size_t k = 0; k < members; k++)

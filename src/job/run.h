@@ -7,7 +7,7 @@
 #include "file/json.h"
 #include "data/data.h"
 #include "job/options.h"
-#include "store/npz.h"
+#include "data/npz.h"
 
 /* What is read of a folder beside its options and its result; the rest stays NULL. */
 enum run_parts {

@@ -32,7 +32,7 @@ static double feature(const struct aim *aim, size_t row, size_t i)
 {
     const struct scaling *scaling = &aim->run->net->scaling;
     size_t at = row * aim->data->features + i;
-    double value = aim->data->pixels ? aim->data->pixels[at] : aim->data->x[at];
+    double value = aim->data->image.pixels ? aim->data->image.pixels[at] : aim->data->x[at];
     if (!isnan(value))
         return value;
     return scaling->x_fill ? scaling->x_fill[i] : scaling->x_mean ? scaling->x_mean[i] : 0;
@@ -56,7 +56,7 @@ static int open_data(struct aim *aim)
     int err = run_open_data(aim->run, o->data, 1, &aim->data);
     if (err < 0 && err != SPH_EMEMORY && o->data)
         err = run_open_data(aim->run, o->data, 0, &aim->data);
-    if (!err && aim->data->pictures)
+    if (!err && aim->data->image.pictures)
         return sph_fail_key(SPH_EARG, "data",
                             "regions need rows in memory, and these are pictures of a folder");
     if (err < 0 && err != SPH_EMEMORY && !o->data && o->window && !o->plane)

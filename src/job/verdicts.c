@@ -22,7 +22,7 @@ static int fetch(const sph_data *data, struct picture_stream *stream, uint32_t r
         memcpy(x, data->x + row * n, n * sizeof *x);
         return 0;
     }
-    const uint8_t *image = data->pixels ? data->pixels + row * n : NULL;
+    const uint8_t *image = data->image.pixels ? data->image.pixels + row * n : NULL;
     int err = stream ? stream->take(stream, row, &image) : 0;
     for (size_t p = 0; p < n && !err; p++)
         x[p] = image[p];
@@ -37,8 +37,8 @@ int rows_walk(const sph_data *data, const sph_net *net, const uint32_t *rows, si
     double *x = mem_get(most * n, sizeof *x);
     struct picture_stream *stream = NULL;
     int err = x ? 0 : SPH_EMEMORY;
-    if (!err && data->pictures &&
-        !(err = data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)))
+    if (!err && data->image.pictures &&
+        !(err = data->image.pictures->stream(data->image.pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)))
         err = stream->begin(stream, 0, rows, NULL, count);
     for (size_t first = 0; first < count && !err; first += most) {
         size_t some = count - first < most ? count - first : most;

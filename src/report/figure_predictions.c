@@ -103,7 +103,8 @@ static int write_first(struct figure *figure, const struct panel *panel, int spe
     if (panels_axes(figure, panel) < 0)
         return SPH_EMEMORY;
     figure_number(figure, "spectrum", spectrum);
-    figure_number(figure, "is_function", run->data->made && run->data->test_from); /* no noise in that part */
+    figure_number(figure, "is_function",
+                  run->data->reading.made && run->data->test_from); /* no noise in that part */
     figure_columns(figure, "train", "x y of the training rows");
     int err = write_rows(figure, run->data, run->split.train, run->split.train_rows);
     figure_columns(figure, "test", "x y of the test rows");

@@ -37,14 +37,14 @@ static double mean_of(const uint8_t *plane, size_t width, size_t height, size_t 
 /* Rows x, y (from below), red, green, blue, in a square of 1. */
 static void write_tile(struct figure *figure, const sph_data *data, const uint8_t *pixels)
 {
-    size_t w = data->width, h = data->height, across = w < TILE_MOST ? w : TILE_MOST,
+    size_t w = data->image.width, h = data->image.height, across = w < TILE_MOST ? w : TILE_MOST,
            down = h < TILE_MOST ? h : TILE_MOST, plane = w * h;
     for (size_t y = 0; y < down; y++)
         for (size_t x = 0; x < across; x++) {
             double row[5] = {((double)x + 0.5) / (double)across, 1 - ((double)y + 0.5) / (double)down};
             for (size_t c = 0; c < 3; c++)
                 row[2 + c] =
-                    mean_of(pixels + (data->channels == 3 ? c : 0) * plane, w, h, x, y, across, down);
+                    mean_of(pixels + (data->image.channels == 3 ? c : 0) * plane, w, h, x, y, across, down);
             figure_row(figure, row, 5);
         }
     figure_gap(figure, 2);
@@ -53,10 +53,11 @@ static void write_tile(struct figure *figure, const sph_data *data, const uint8_
 static int write_images(struct figure *figure, const sph_data *data, const struct verdict *list, size_t count)
 {
     struct picture_stream *stream = NULL;
-    int err =
-        data->pictures ? data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0) : 0;
+    int err = data->image.pictures
+                  ? data->image.pictures->stream(data->image.pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)
+                  : 0;
     for (size_t i = 0; i < count && !err; i++) {
-        const uint8_t *pixels = data->pixels ? data->pixels + list[i].row * data->features : NULL;
+        const uint8_t *pixels = data->image.pixels ? data->image.pixels + list[i].row * data->features : NULL;
         if (stream)
             err = stream->take(stream, list[i].row, &pixels);
         if (!err)

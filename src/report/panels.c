@@ -293,7 +293,7 @@ static char *plain(const char *name)
 int panels_axes(struct figure *figure, const struct panel *panel)
 {
     const sph_data *data = panel->run.data;
-    int named = data->named && !data->made;
+    int named = data->reading.named && !data->reading.made;
     char *feature = named ? data_feature_name(data, 0) : NULL;
     char *x = feature ? plain(feature) : NULL;
     char *y = named && data->targets ? plain(data_target_name(data, 0)) : NULL;
@@ -460,7 +460,8 @@ void panels_classes(struct figure *figure, const sph_data *data)
     size_t classes = data->task == SPH_TASK_REGRESSION ? 0 : data->classes;
     figure_number(figure, "classes", (double)classes);
     for (size_t k = 0; k < classes; k++) {
-        const char *label = data->labels[k], *target = data->named ? data_target_name(data, 0) : "class";
+        const char *label = data->labels[k],
+                   *target = data->reading.named ? data_target_name(data, 0) : "class";
         int bare = strchr("0123456789-+.", label[0]) != NULL;
         panels_text(figure, "class", k, "%s%s%s", bare ? target : "", bare ? " " : "", label);
     }

@@ -21,17 +21,17 @@ void sph_data_free(sph_data *data)
     }
     mem_free(data->columns);
     mem_free_texts(data->labels, data->classes);
-    mem_free_texts(data->kept, data->kept_count);
-    mem_free_texts(data->kept_names, data->kept_names ? data->kept_columns : 0);
+    mem_free_texts(data->kept.cells, data->kept.count);
+    mem_free_texts(data->kept.names, data->kept.names ? data->kept.columns : 0);
     for (int i = 0; i < COLUMN_USES; i++)
         mem_free(data->side[i]);
     text_free(&data->notes);
     mem_free(data->class_weights);
     mem_free(data->x);
     mem_free(data->y);
-    mem_free(data->pixels);
-    if (data->pictures)
-        data->pictures->release(data->pictures);
+    mem_free(data->image.pixels);
+    if (data->image.pictures)
+        data->image.pictures->release(data->image.pictures);
     mem_free(data);
 }
 
@@ -50,7 +50,7 @@ static int check_arrays(sph_data *data)
             return sph_fail_key(SPH_EARG, "x", "row %zu, column %zu is infinite", i / data->features,
                                 i % data->features);
         data->has_missing |= isnan(data->x[i]) != 0;
-        data->filled += isnan(data->x[i]) != 0;
+        data->counts.filled += isnan(data->x[i]) != 0;
     }
     for (size_t i = 0; i < data->rows * data->targets; i++) {
         double y = data->y[i];
@@ -117,8 +117,11 @@ int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_
     sph_data *data = mem_get(1, sizeof *data);
     if (!data)
         return SPH_EMEMORY;
-    *data = (sph_data){
-        .rows = rows, .features = features, .targets = targets, .task = task, .missing = SPH_MISSING_MEAN};
+    *data = (sph_data){.rows = rows,
+                       .features = features,
+                       .targets = targets,
+                       .task = task,
+                       .reading.missing = SPH_MISSING_MEAN};
     data->x = mem_get(x_count, sizeof *x);
     data->y = mem_get(y_count, sizeof *y);
     int err = data->x && data->y ? 0 : SPH_EMEMORY;
@@ -230,8 +233,9 @@ const char *data_date_part(size_t part)
 char *data_feature_name(const sph_data *data, size_t feature)
 {
     if (data_is_images(data)) {
-        size_t pixels = data->height * data->width, pixel = feature % pixels;
-        return mem_format("pixel_%zu_%zu_%zu", feature / pixels, pixel / data->width, pixel % data->width);
+        size_t pixels = data->image.height * data->image.width, pixel = feature % pixels;
+        return mem_format("pixel_%zu_%zu_%zu", feature / pixels, pixel / data->image.width,
+                          pixel % data->image.width);
     }
     for (size_t i = 0; i < data->column_count; i++) {
         const struct column *column = &data->columns[i];
@@ -272,7 +276,7 @@ int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t si
 
 sph_column_order sph_data_order(const sph_data *data)
 {
-    return data && data->reversed ? SPH_COLUMNS_REVERSED : SPH_COLUMNS_AS_IS;
+    return data && data->reading.reversed ? SPH_COLUMNS_REVERSED : SPH_COLUMNS_AS_IS;
 }
 
 const char *sph_data_class(const sph_data *data, size_t number)

@@ -47,6 +47,41 @@ static inline size_t column_width(const struct column *column)
                                          : 1;
 }
 
+/* What became of the source's rows and cells. */
+struct data_counts {
+    size_t left_out;       /* rows that were dropped for missing cells */
+    size_t filled;         /* missing feature cells of the others */
+    size_t without_target; /* of those left out */
+    size_t unseen;         /* text cells of the others that hold none of the known levels */
+};
+
+/* Cells to be carried along as they are written. */
+struct kept_cells {
+    char **cells; /* (rows, columns); count of them, or NULL */
+    char **names; /* (columns) */
+    size_t columns, count;
+};
+
+/* How a table was read, or is to be. */
+struct data_reading {
+    int made;     /* by the seed, not read */
+    int known;    /* a set that has a name, and its task is known */
+    int reversed; /* the features lie in x from the last column to the first */
+    int named;    /* the names mean something: they came from a header or a known set */
+    sph_missing missing;
+    int refuse_unseen;
+    char delimiter; /* the user's, 0: none given */
+};
+
+struct data_images {
+    uint8_t *pixels;                /* (rows, channels, height, width) in memory, or NULL */
+    struct pictures *pictures;      /* those that are brought when they are needed, or NULL */
+    size_t channels, height, width; /* features is their product; 0: a table, and x holds its numbers */
+    int gray;                       /* one channel, the luma of what was read */
+    size_t eval_side;               /* pictures: what the shorter side becomes in evaluation; 0: as usual */
+    sph_decode decode;              /* how JPEG files are, or were, decoded */
+};
+
 struct sph_data {
     size_t holders; /* beside the first: sph_data_free ends with the last of them */
     size_t rows, features, targets;
@@ -54,20 +89,12 @@ struct sph_data {
     double *x; /* (rows, features) NaN: missing; NULL for images */
     double *y; /* (rows, targets); class tasks: class number; NULL when opened without targets */
     int has_missing;
-    size_t left_out;       /* rows of the source that were dropped for missing cells */
-    size_t filled;         /* missing feature cells of the others */
-    size_t without_target; /* of those left out */
-    size_t unseen;         /* text cells of the others that hold none of the known levels */
-    int refuse_unseen;
+    struct data_counts counts;
     struct text notes; /* lines about how the table was taken */
+    struct kept_cells kept;
 
     /* (rows) numbers of columns that serve for something else than to be learnt, or NULL: groups, times, weights */
     double *side[COLUMN_USES];
-    char **kept; /* (rows, kept_columns) cells to be carried along, as written; kept_count of them, or NULL */
-    char **kept_names;
-    size_t kept_columns, kept_count;
-    int made;  /* by the seed, not read */
-    int known; /* a set that has a name, and its task is known */
 
     double *class_weights; /* (classes) what each counts in the loss, or NULL */
     char **labels;         /* (classes) class tasks, sorted: by value if all are numbers, else bytewise */
@@ -75,24 +102,15 @@ struct sph_data {
 
     struct column *columns; /* (column_count) in the source's order */
     size_t column_count;
-    int reversed; /* the features lie in x from the last column to the first */
-    int named;    /* the names mean something: they came from a header or a known set */
-    sph_missing missing;
-    char delimiter; /* the user's, 0: none given */
-
-    uint8_t *pixels;                /* (rows, channels, height, width) images in memory, or NULL */
-    struct pictures *pictures;      /* images that are brought when they are needed, or NULL */
-    size_t channels, height, width; /* features is their product; 0: a table, and x holds its numbers */
-    int gray;                       /* one channel, the luma of what was read */
-    size_t eval_side;               /* pictures: what the shorter side becomes in evaluation; 0: as usual */
-    sph_decode decode;              /* how JPEG files are, or were, decoded */
-    size_t test_from;               /* rows from here on are the set's own test part; 0: it has none */
+    struct data_reading reading;
+    struct data_images image;
+    size_t test_from; /* rows from here on are the set's own test part; 0: it has none */
 };
 
 /* Whether rows are images, in memory or not. */
 static inline int data_is_images(const sph_data *data)
 {
-    return data->channels > 0;
+    return data->image.channels > 0;
 }
 
 /* What options depend on. */
@@ -108,12 +126,12 @@ static inline struct data_facts data_facts(const sph_data *data)
 {
     return (struct data_facts){.rows = data->rows,
                                .classes = data->classes,
-                               .height = data->height,
-                               .width = data->width,
+                               .height = data->image.height,
+                               .width = data->image.width,
                                .task = data->task,
-                               .decode = data->decode,
+                               .decode = data->image.decode,
                                .images = data_is_images(data),
-                               .pictures = data->pictures != NULL};
+                               .pictures = data->image.pictures != NULL};
 }
 
 /* The same data once more, each to be freed. They are not to be changed from here on. */

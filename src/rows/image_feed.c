@@ -24,8 +24,8 @@ struct image_feed {
     static void name(const struct image_feed *feed, const uint8_t *from, int flip, real *to)                 \
     {                                                                                                        \
         const sph_data *data = feed->data;                                                                   \
-        size_t height = data->height, width = data->width, step = feed->pixel_stride;                        \
-        for (size_t c = 0; c < data->channels; c++) {                                                        \
+        size_t height = data->image.height, width = data->image.width, step = feed->pixel_stride;            \
+        for (size_t c = 0; c < data->image.channels; c++) {                                                  \
             const real *shades = (const real *)feed->shades + c * 256;                                       \
             real *at = to + c * feed->channel_stride;                                                        \
             for (size_t line = 0; line < height; line++, from += width)                                      \
@@ -54,7 +54,7 @@ static int image_fetch(void *self, const uint32_t *index, size_t count, void *x,
     size_t size = feed->k->size;
     for (size_t i = 0; i < count; i++) {
         uint32_t row = feed->index[index[i]];
-        const uint8_t *from = feed->stream ? NULL : data->pixels + row * data->features;
+        const uint8_t *from = feed->stream ? NULL : data->image.pixels + row * data->features;
         int err = feed->stream ? feed->stream->take(feed->stream, row, &from) : 0;
         if (err < 0)
             return err;
@@ -103,9 +103,9 @@ static void image_release(struct feed *feed)
 /* The net's scaling knows features; here all pixels of a channel share one. */
 static int fill_shades(struct image_feed *feed, const struct scaling *scaling)
 {
-    size_t pixels = feed->data->height * feed->data->width;
+    size_t pixels = feed->data->image.height * feed->data->image.width;
     double values[256];
-    for (size_t c = 0; c < feed->data->channels; c++) {
+    for (size_t c = 0; c < feed->data->image.channels; c++) {
         size_t first = c * pixels;
         double mean = scaling->x_mean ? scaling->x_mean[first] : 0.0;
         double scale = scaling->x_scale ? scaling->x_scale[first] : 1.0;
@@ -125,9 +125,10 @@ static int place_pixels(struct image_feed *feed, const sph_net *net)
 {
     const sph_data *data = feed->data;
     const struct net_node *input = &net->nodes[0];
-    size_t pixels = data->height * data->width;
-    if (input->channels == data->channels && input->height == data->height && input->width == data->width) {
-        feed->pixel_stride = kernel_pad(data->channels);
+    size_t pixels = data->image.height * data->image.width;
+    if (input->channels == data->image.channels && input->height == data->image.height &&
+        input->width == data->image.width) {
+        feed->pixel_stride = kernel_pad(data->image.channels);
         feed->channel_stride = 1;
     } else if (node_pixels(input) == 1 && input->channels == data->features) {
         feed->pixel_stride = 1;
@@ -136,14 +137,15 @@ static int place_pixels(struct image_feed *feed, const sph_net *net)
         return sph_fail(
             SPH_EARG,
             "the net takes %zu x %zu x %zu (channels, height, width), the images are %zu x %zu x %zu",
-            input->channels, input->height, input->width, data->channels, data->height, data->width);
+            input->channels, input->height, input->width, data->image.channels, data->image.height,
+            data->image.width);
     }
     return 0;
 }
 
 static int open_stream(struct image_feed *feed, size_t count)
 {
-    const struct pictures *pictures = feed->data->pictures;
+    const struct pictures *pictures = feed->data->image.pictures;
     int err = pictures->stream(pictures, &feed->stream, feed->augment, feed->seed, feed->index, count);
     feed->feed.source.ahead = image_ahead;
     feed->feed.source.waited = image_waited;
@@ -153,7 +155,7 @@ static int open_stream(struct image_feed *feed, size_t count)
 int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *index, size_t count,
                    const sph_net *net, sph_augment augment, uint64_t seed)
 {
-    if (augment > SPH_AUGMENT_FLIP && !data->pictures)
+    if (augment > SPH_AUGMENT_FLIP && !data->image.pictures)
         return sph_fail_key(SPH_EARG, "augment",
                             "only the pictures of a folder have sizes of their own to choose from");
     struct image_feed *feed = mem_get(1, sizeof *feed);
@@ -173,13 +175,13 @@ int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *inde
     feed->seed = seed;
     int err = place_pixels(feed, net);
     if (!err && (!(feed->index = mem_get(count, sizeof *feed->index)) ||
-                 !(feed->shades = mem_get(data->channels * 256, net->k->size))))
+                 !(feed->shades = mem_get(data->image.channels * 256, net->k->size))))
         err = SPH_EMEMORY;
     if (!err)
         err = fill_shades(feed, &net->scaling);
     for (size_t i = 0; i < count && !err; i++)
         feed->index[i] = index ? index[i] : (uint32_t)i;
-    if (!err && data->pictures)
+    if (!err && data->image.pictures)
         err = open_stream(feed, count);
     if (err < 0) {
         image_release(&feed->feed);

@@ -91,8 +91,8 @@ static int fail_too_large(char *name)
 
 static void count_bytes(uint64_t (*seen)[256], const sph_data *data, const uint8_t *image)
 {
-    size_t pixels = data->height * data->width;
-    for (size_t c = 0; c < data->channels; c++)
+    size_t pixels = data->image.height * data->image.width;
+    for (size_t c = 0; c < data->image.channels; c++)
         for (size_t p = 0; p < pixels; p++)
             seen[c][*image++]++;
 }
@@ -102,15 +102,16 @@ static int count_images(uint64_t (*seen)[256], const sph_data *data, const uint3
                         size_t *looked)
 {
     *looked = count;
-    for (size_t i = 0; i < count && data->pixels; i++)
-        count_bytes(seen, data, data->pixels + rows[i] * data->features);
-    if (data->pixels)
+    for (size_t i = 0; i < count && data->image.pixels; i++)
+        count_bytes(seen, data, data->image.pixels + rows[i] * data->features);
+    if (data->image.pixels)
         return 0;
     size_t some = count < SCALING_PICTURES ? count : SCALING_PICTURES;
     uint32_t *index = mem_get(some, sizeof *index);
     struct picture_stream *stream = NULL;
-    int err =
-        index ? data->pictures->stream(data->pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0) : SPH_EMEMORY;
+    int err = index
+                  ? data->image.pictures->stream(data->image.pictures, &stream, SPH_AUGMENT_NONE, 0, NULL, 0)
+                  : SPH_EMEMORY;
     for (size_t i = 0; i < some && !err; i++)
         index[i] = rows[i * count / some];
     if (!err)
@@ -142,8 +143,8 @@ static void channel_moments(const uint64_t seen[256], double n, double *mean, do
 static int fit_images(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
                       sph_standardize kind)
 {
-    size_t pixels = data->height * data->width, looked = 0;
-    uint64_t(*seen)[256] = mem_get(data->channels, sizeof *seen);
+    size_t pixels = data->image.height * data->image.width, looked = 0;
+    uint64_t(*seen)[256] = mem_get(data->image.channels, sizeof *seen);
     int err = seen ? 0 : SPH_EMEMORY;
     if (!err && kind != SPH_STANDARDIZE_OFF)
         err = count_images(seen, data, rows, count, &looked);
@@ -155,7 +156,7 @@ static int fit_images(struct scaling *out, const sph_data *data, const uint32_t 
         scaling_free(out);
         return err;
     }
-    for (size_t c = 0; c < data->channels; c++) {
+    for (size_t c = 0; c < data->image.channels; c++) {
         double mean = 0.0, scale = 255.0;
         if (kind != SPH_STANDARDIZE_OFF)
             channel_moments(seen[c], (double)looked * (double)pixels, &mean, &scale);

@@ -156,7 +156,7 @@ static int name_columns(sph_data *data, const struct synthetic *set)
         mem_free(data->columns[i].name);
         data->columns[i].name = name;
     }
-    data->named = data->made = 1;
+    data->reading.named = data->reading.made = 1;
     data->test_from = set->test_from;
     return 0;
 }

@@ -81,11 +81,8 @@ size_t safetensors_begin_with(const struct safetensors *file, const char *text, 
 size_t safetensors_place(const struct safetensors *file, const struct st_tensor *tensor);
 const char *safetensors_metadata(const struct safetensors *file, const char *key); /* or NULL */
 
-/* out (count) <- the elements, exactly: an integer that no double equals is refused. */
+/* out (count) <- the elements, exactly; of real numbers only (st_dtype_is_real). */
 int safetensors_to_double(const struct st_tensor *tensor, double *out);
-
-/* A vector of count of its elements, from the given one on. */
-struct st_tensor safetensors_span(const struct st_tensor *tensor, size_t from, size_t count);
 
 /* ---------------------------------------------------------------- writing
  * begin; metadata and tensor in any number and order; then the data of all tensors in that order, in pieces

@@ -16,9 +16,9 @@ static void read_alone(const char *path, int with_labels)
     if (err < 0 && !*sph_error())
         abort();
     double sum = 0;
-    size_t pixels = data->channels * data->height * data->width;
+    size_t pixels = data->image.channels * data->image.height * data->image.width;
     for (size_t i = 0; !err && i < data->rows; i++)
-        sum += data->pixels[i * pixels + pixels - 1] + (with_labels ? data->y[i] : 0);
+        sum += data->image.pixels[i * pixels + pixels - 1] + (with_labels ? data->y[i] : 0);
     fuzz_sum = sum;
     sph_data_free(data);
 }
