@@ -12,7 +12,8 @@ extern "C" {
 
 typedef struct sph_data_opts {
     const char *target;  /* column names or zero-based numbers, comma-separated; NULL: the last column   */
-    const char *drop;    /* columns to leave out; auto: what is constant, an id or free text               */
+    const char *drop;    /* columns to leave out; auto: those that are constant, ids or free text; NULL or none: no column */
+    const char *needed;  /* columns that auto does not leave out, or NULL                                  */
     const char *group;   /* column of groups, which a split keeps together; no feature, or NULL            */
     const char *time;    /* column of dates or numbers: a split's last rows by it are the test part        */
     const char *weights; /* column of weights of the rows in training                                     */

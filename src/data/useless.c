@@ -112,7 +112,7 @@ int useless_drop(sph_data *data, const struct sheet *sheet)
     if (!looking.seen)
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++) {
-        looking.seen[i].looked_at = data->columns[i].role == COLUMN_FEATURE;
+        looking.seen[i].looked_at = data->columns[i].role == COLUMN_FEATURE && !data->columns[i].needed;
         looking.seen[i].named_id = is_called_id(data->columns[i].name);
     }
     int err = sheet_scan(sheet, see_row, &looking);

@@ -25,6 +25,7 @@ static const enum option_id elsewhere[] = {
     OPTION_DATA,
     OPTION_TARGET,
     OPTION_DROP,
+    OPTION_KEEP,
     OPTION_DELIMITER,
     OPTION_ROWS,
     OPTION_PERMUTE,

@@ -243,9 +243,9 @@ int job_make_parts(struct job_run *run)
 
 /* ---------------------------------------------------------------- the run */
 
-static const char *warning_of(const struct job_run *run)
+static const char *warning_of(const sph_result *result)
 {
-    return job_leaks(&run->job->spec) ? OPTION_LEAK : NULL;
+    return *result->warning ? result->warning : NULL;
 }
 
 static int save_record(struct job_run *run)
@@ -263,7 +263,7 @@ static int finish(struct job_run *run, const sph_result *result)
         (err = save_record(run)) == SPH_EIO)
         err = sph_fail_more(err, "; the model is saved, and --resume makes the rest");
     if (!err)
-        err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run), run->more);
+        err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(result), run->more);
     if (!err && run->record)
         record_finish(run->record);
     json_decref(schema);
@@ -278,7 +278,7 @@ static int give_up(struct job_run *run, const sph_result *result)
     int err = metrics_flush(&run->metrics);
     if (!err)
         err = save_record(run);
-    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(run), NULL);
+    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(result), NULL);
     if (!err)
         err = written;
     if (!err && run->record)
@@ -342,9 +342,13 @@ static int begin_refit(struct job_run *run, const sph_result *chosen)
 int job_train_parts(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
 {
     int err = train(run, observers, count, 0, result);
+    if (job_leaks(&run->job->spec))
+        job_warn(result, "%s", OPTION_LEAK);
     if (!err && !result->stopped && job_refit_wanted(run) && !(err = begin_refit(run, result)))
         err = train(run, observers, count, 1, result);
-    return err < 0 || result->stopped ? err : job_refit_result(run, result);
+    if (err < 0 || result->stopped || (err = job_refit_result(run, result)) < 0)
+        return err;
+    return job_baseline(run, result);
 }
 
 static int train_all(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)

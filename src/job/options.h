@@ -62,9 +62,10 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "and .png pictures with one folder per class, or with train and val folders")                          \
     X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
       "column(s) to predict, by name or zero-based number")                                                  \
-    X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...|auto",                                     \
-      "columns to leave out; auto: constant columns, ids and free text, each of which is reported; may "     \
-      "be followed by others")                                                                               \
+    X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...|auto|none",                                \
+      "columns to leave out; auto: constant columns, ids and free text, each of which is reported; "         \
+      "auto,COL leaves out COL too")                                                                         \
+    X(KEEP, keep, "keep", TEXT, ANY, "", "data", "keep", "COL,...", "columns that --drop auto must keep")    \
     X(WEIGHTS, weights, "weights", TEXT, ANY, "", "data", "weights", "COL",                                  \
       "column of sample weights, 0 or more, used in the training and validation loss and in the "            \
       "standardization; not used as a feature, and scores are not weighted")                                 \

@@ -33,6 +33,7 @@ struct column {
     int times;             /* dates: some have a time of day */
     double first;          /* dates: the first of them, in days since 1970 */
     enum column_use use;
+    int needed;    /* --drop auto does not leave it out */
     size_t filled; /* cells of it that were missing */
     size_t at;     /* its first column in x (column_width of them), or its column in y */
 };
