@@ -108,6 +108,8 @@ static void leave_out(sph_data *data, struct column *column, const char *reason)
 int useless_drop(sph_data *data, const struct sheet *sheet)
 {
     enum { FEW = 4 }; /* so many whole numbers count up by chance */
+    if (sheet->rows < 2)
+        return 0;
     struct looking looking = {.data = data, .seen = mem_get(data->column_count, sizeof *looking.seen)};
     if (!looking.seen)
         return SPH_EMEMORY;

@@ -56,6 +56,7 @@ static int adopt_config(struct job_run *run, const char *path)
         err = config_conflict(asked, run->before_spec);
     if (!err)
         err = config_adopt(asked, run->before_spec);
+    run->job->request.recommends = 0;
     if (!err && !options_has(asked, OPTION_DECODE)) /* images of 0.2.0 or before were decoded so */
         options_set_word(asked, OPTION_DECODE, SPH_DECODE_SCALED, ORIGIN_DEFAULT);
     return err;
@@ -79,6 +80,9 @@ static int begin_folder(struct job_run *run, int resume)
         if (err < 0)
             return err;
     }
+    if (!file_exists(folder->config) && resume && !options_has(&run->job->request.asked, OPTION_DATA))
+        return sph_fail_at(SPH_EIO, folder->dir, "no run to resume: the folder %s",
+                           file_is_directory(folder->dir) ? "has no " RUNFOLDER_CONFIG : "does not exist");
     if (!file_exists(folder->config))
         return file_check_empty(folder->dir);
     int diverged = runfolder_diverged(folder->dir);

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# Frequent mistakes of new users: the message is about the real problem and names a remedy.
+. "$(dirname "$0")/lib.bash"
+
+# says WORD...: the message read last names each WORD
+says() {
+    local word
+    for word; do
+        checks=$((checks + 1))
+        [[ ${message[text]} == *"$word"* ]] || wrong "the message lacks '$word': ${message[text]}"
+    done
+}
+
+table 40 >prices.csv
+for name in t.xlsx t.xls t.ods t.parquet t.feather; do
+    head -c 100 /dev/zero >$name
+    refuses "format path=$name" train --data $name --out bad
+    says CSV
+done
+refuses "file path=price.csv" train --data price.csv --out bad
+says prices.csv
+refuses "file path=$PWD/price.csv" train --data "$PWD/price.csv" --out bad
+says "$PWD/prices.csv"
+refuses "file path=bostn" train --data bostn --out bad
+says boston
+printf 'a,b\n1,2\n' >one.csv
+refuses "format path=one.csv" train --data one.csv --out bad
+says row
+touch d.jpg
+refuses "argument path=d.jpg" train --data d.jpg --out bad
+says folder
+refuses "file path=nothing" train --resume --out nothing
+says resume
+refuses "argument key=net" train --data prices.csv --net resnet18 --out bad
+says table
+absent bad nothing
+finish
