@@ -21,9 +21,11 @@ class TrainOptions(TypedDict, total=False):
 
     target: str | Sequence[str] | None
     """column(s) to predict, by name or zero-based number"""
-    drop: Literal["auto"] | str | Sequence[str] | None
-    """columns to leave out; auto: constant columns, ids and free text, each of which is reported; may be followed by
-    others"""
+    drop: Literal["auto", "none"] | str | Sequence[str] | None
+    """columns to leave out; auto: constant columns, ids and free text, each of which is reported; auto,COL leaves out
+    COL too"""
+    keep: str | Sequence[str] | None
+    """columns that drop auto must keep"""
     weights: str | None
     """column of sample weights, 0 or more, used in the training and validation loss and in the standardization; not
     used as a feature, and scores are not weighted"""
