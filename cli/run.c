@@ -58,6 +58,14 @@ static int count_workers(const struct args *args, size_t *workers)
     return code ? code : args_size(args, "jobs", 1, workers);
 }
 
+/* Advice of the readers is about options of train; an experiment sets them by its file. */
+static int fail_run(const struct args *args, int err)
+{
+    return cli_fail_more(
+        args->command, err, "%s",
+        strstr(sph_error(), "--drop") ? " (here: --set data.drop=auto, or drop under data in the file)" : "");
+}
+
 /* ---------------------------------------------------------------- a dry run */
 
 /* The jobs of one method and set. */
@@ -94,7 +102,7 @@ static int print_plan(sph_experiment *experiment, const struct args *args, size_
     double sum = 0, most = 0, disk = 0;
     int err = sph_experiment_check(experiment);
     if (err || (err = sph_experiment_plan(experiment, 1, &count)))
-        return cli_fail_with(args->command, err);
+        return fail_run(args, err);
     int json = args_on(args, "json"), each = args_on(args, "verbose"), folds = 0;
     size_t grouped = 0;
     struct group *groups = calloc(count + 1, sizeof *groups);
@@ -207,7 +215,7 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
     stop_over();
     progress_clear(&jobs.progress);
     if (err)
-        return cli_fail_with(command, err);
+        return fail_run(args, err);
     if (result.stopped)
         return stop_end();
     if (!opts.json)

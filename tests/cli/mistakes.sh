@@ -35,5 +35,10 @@ refuses "file path=nothing" train --resume --out nothing
 says resume
 refuses "argument key=net" train --data prices.csv --net resnet18 --out bad
 says table
+awk 'BEGIN { print "id,x,y"; for (i = 0; i < 90; i++) print "name" i "," i % 7 "," i % 5 }' >names.csv
+printf 'name: named\ndata: {name: names.csv}\nnet: {kind: mlp, hidden: [4]}\ntrain: {epochs: 2}\nmethods: [{name: SP, param: sp}]\nseeds: 2\n' >named.yaml
+refuses "format key=id path=named.yaml line=2" run named.yaml --out bad
+says "--set data.drop=auto"
+run 0 run named.yaml --set data.drop=auto --out named --quiet # the advice works
 absent bad nothing
 finish
