@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu convert: the same function in another parameterization. */
-#include <limits.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -9,11 +8,7 @@
 static int print_converted(const struct args *args, const sph_converted *result)
 {
     char network[256] = "";
-    if (result->net)
-        cli_network(network, sizeof network, NULL, result->net);
-    else
-        snprintf(network, sizeof network, "%zu dense layers, hidden ones %s", result->layers,
-                 args_value(args, "to"));
+    cli_network(network, sizeof network, NULL, result->net);
     if (!args_on(args, "json")) {
         printf("%s: %s, %zu learned numbers\n", args->word[1], network, result->learned);
         return EXIT_DONE;
@@ -36,7 +31,7 @@ static void print_notes(const struct args *args, const sph_converted *result)
         cli_note(args->command, "names",
                  "%s: standardisation and class names have no place under torchvision's names",
                  args->word[1]);
-    if (!result->net)
+    if (!result->members)
         cli_note(args->command, "net", "%s describes no network: taken for the chain %s, relu between",
                  args->word[0], result->order);
 }
@@ -44,11 +39,9 @@ static void print_notes(const struct args *args, const sph_converted *result)
 static int run_convert(const struct args *args)
 {
     sph_converted result;
-    size_t threads = 1;
     int to = 0, names = SPH_NAMES_SPHERELU, code = args_check_common(args);
     if (code || (code = args_word(args, "to", SPH_WORDS_PARAM, &to)) ||
-        (code = args_word(args, "names", SPH_WORDS_NAMES, &names)) ||
-        (code = args_size(args, "threads", 1, &threads)))
+        (code = args_word(args, "names", SPH_WORDS_NAMES, &names)))
         return code;
     if (!args_value(args, "to"))
         return cli_fail(args->command, EXIT_USAGE, "to", "--to is missing, expected %s",
@@ -56,8 +49,7 @@ static int run_convert(const struct args *args)
     sph_convert_opts opts = {.to = (sph_param)to,
                              .flags = (args_on(args, "strict") ? SPH_CONVERT_STRICT : 0) |
                                       (args_on(args, "keep-bn") ? SPH_CONVERT_KEEP_BN : 0),
-                             .names = (sph_names)names,
-                             .threads = threads > INT_MAX ? INT_MAX : (int)threads};
+                             .names = (sph_names)names};
     int err = sph_convert(args->word[0], args->word[1], &opts, &result);
     if (err)
         return cli_fail_with(args->command, err);
@@ -77,7 +69,6 @@ static const sph_option options[] = {
      "refuse where a negative scale cannot be folded away, instead of keeping it"},
     {"names", CLI_WORDS(SPH_NAMES), "spherelu", "network",
      "what tensors are called in OUT: torchvision's names are for its resnets, --to sp, with bn"},
-    {"threads", "N", "1", "common", "for files of dense layers without a description"},
     {"seed", "S", "", "common", "taken by every command; nothing is random here"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "common",
      "taken by every command; the file's own precision holds here (f16 and bf16 become f32)"},
@@ -93,8 +84,7 @@ const struct command command_convert = {
              "and identity, refused where no exact form exists. A run folder stands for its "
              "model.safetensors. Standardisation and class names go along. Also read are torchvision's "
              "resnet18 and resnet50 under its own names, and files of dense layers PATH.weight, PATH.bias "
-             "alone: these are taken for a chain with relu between, and streamed, so that they may be larger "
-             "than memory.",
+             "alone: these are taken for a chain with relu between.",
     .examples = "  spherelu convert runs/prices plain.safetensors --to sp\n"
                 "  spherelu convert plain.safetensors angles.safetensors --to gmp\n"
                 "  spherelu convert resnet18.safetensors gmp.safetensors --to gmp --keep-bn\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A text table as its first pass kept it, plain lines in one sweep, against its text read again with care: the same cells to
+ * A text table as its first pass kept it, against its text read again with care: the same cells to
  * the last bit, and as many of each kind. */
 #ifndef TESTS_SHEET_TWICE_H
 #define TESTS_SHEET_TWICE_H
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/levels.h"
-#include "data/plain.h"
 #include "data/sheet.h"
 
 struct sheet_twice {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of dense layers without a description: which order they are taken in, that a streamed conversion is
+ * Files of dense layers without a description: which order they are taken in, that a conversion is
  * the same function, and what is refused. */
 #include "same_function.h"
 
@@ -78,19 +78,20 @@ static sph_net *opened(const char *path)
     return net;
 }
 
-static void stream(const char *in, const char *out, sph_param to, int threads, const char *order)
+static void convert(const char *in, const char *out, sph_param to, const char *order)
 {
     sph_converted result;
-    if (sph_convert(in, out, &(sph_convert_opts){.to = to, .threads = threads}, &result) < 0)
+    if (sph_convert(in, out, &(sph_convert_opts){.to = to}, &result) < 0)
         fail_msg("to %d: %s", (int)to, sph_error());
-    assert_null(result.net);
+    sph_net_free(result.net);
+    assert_int_equal(result.members, 0);
     assert_string_equal(result.order, order);
     sph_net *net = opened(out);
     assert_int_equal(result.layers, sph_net_layers(net));
     sph_net_free(net);
 }
 
-static void streaming_fails(sph_param to, int code, const char *key)
+static void converting_fails(sph_param to, int code, const char *key)
 {
     assert_fails(sph_convert(in_path, out_path, &(sph_convert_opts){.to = to}, NULL), code, .key = key,
                  .path = in_path);
@@ -117,7 +118,7 @@ static void check_leaves(const char *path, sph_param param, int biases)
 }
 
 /* Every pair, random signs of r, one input or several, with and without biases. */
-static void streamed_chains_keep_their_function(void **state)
+static void converted_chains_keep_their_function(void **state)
 {
     (void)state;
     uint64_t seed = 0;
@@ -136,7 +137,7 @@ static void streamed_chains_keep_their_function(void **state)
                     write_plain(net, sequential, dtype ? ST_F64 : ST_F32, biases);
                     sph_net_free(net);
                     net = opened(in_path); /* biases that are not there are 0 */
-                    stream(in_path, out_path, (sph_param)to, 1 + (int)(seed % 3), "0, 2, 4, 10");
+                    convert(in_path, out_path, (sph_param)to, "0, 2, 4, 10");
                     check_leaves(out_path, (sph_param)to, biases);
                     sph_net *there = opened(out_path);
                     for (size_t l = 0; l < 3; l++)
@@ -144,7 +145,7 @@ static void streamed_chains_keep_their_function(void **state)
                     assert_int_equal(sph_net_layer(there, 3, NULL)->param, SPH_PARAM_SP);
                     assert_int_equal(sph_net_dtype(there), dtype);
                     check_same(net, there);
-                    stream(out_path, back_path, (sph_param)from, 1, "0, 2, 4, 10");
+                    convert(out_path, back_path, (sph_param)from, "0, 2, 4, 10");
                     check_leaves(back_path, (sph_param)from, biases);
                     sph_net *back = opened(back_path);
                     check_same(net, back);
@@ -170,7 +171,7 @@ static void rows_may_differ(void **state)
             assert_int_equal(sph_net_ready(net, x, 1), 0);
             randomize(net, (uint64_t)(10 * last + to), 0);
             write_plain(net, (const char *const[]){"a1", "a2", "a3", "a4", "a5"}, ST_F64, 1);
-            stream(in_path, out_path, (sph_param)to, 2, "a1, a2, a3, a4, a5");
+            convert(in_path, out_path, (sph_param)to, "a1, a2, a3, a4, a5");
             sph_net *there = opened(out_path);
             sph_param expected = to == SPH_PARAM_SP             ? SPH_PARAM_SP
                                  : !has_radius((sph_param)last) ? (sph_param)last
@@ -181,34 +182,6 @@ static void rows_may_differ(void **state)
             sph_net_free(there);
             sph_net_free(net);
         }
-}
-
-/* Blocks: more numbers in a layer than one block holds, and workers that do not divide it. */
-static void wide_layers_go_block_by_block(void **state)
-{
-    (void)state;
-    size_t hidden[] = {1500, 1100};
-    sph_net *net = NULL;
-    sph_mlp spec = {
-        .inputs = 3, .outputs = 2, .hidden = hidden, .depth = 2, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU};
-    assert_int_equal(sph_net_mlp(&net, &spec), 0);
-    randomize(net, 3, 0);
-    write_plain(net, sequential, ST_F32, 1);
-    char *bytes[2];
-    size_t length[2];
-    for (int i = 0; i < 2; i++) {
-        stream(in_path, out_path, SPH_PARAM_SP, 1 + 2 * i, "0, 2, 4");
-        assert_int_equal(file_read(&bytes[i], &length[i], out_path), 0);
-    }
-    assert_int_equal(length[0], length[1]);
-    assert_memory_equal(bytes[0], bytes[1], length[0]); /* threads change no bit */
-    sph_net *there = opened(out_path);
-    double off = distance(net, there);
-    assert_true(off < 1e-4); /* f32 angles of 1,500 coordinates */
-    mem_free(bytes[0]);
-    mem_free(bytes[1]);
-    sph_net_free(there);
-    sph_net_free(net);
 }
 
 static void what_stays_the_same_keeps_its_bits(void **state)
@@ -223,7 +196,7 @@ static void what_stays_the_same_keeps_its_bits(void **state)
                                    .depth = 3};
         sph_net *net = random_net(&spec);
         write_plain(net, sequential, ST_F64, 1);
-        stream(in_path, out_path, (sph_param)param, 1, "0, 2, 4, 10");
+        convert(in_path, out_path, (sph_param)param, "0, 2, 4, 10");
         sph_net *there = opened(out_path);
         assert_memory_equal(net->params, there->params, net->learned * sizeof(double));
         sph_net_free(there);
@@ -244,7 +217,7 @@ static void halves_become_f32(void **state)
                               {"0.bias", ST_F16, square, 1, f16},
                               {"1.weight", ST_F16, square, 2, f16}};
     assert_int_equal(safetensors_write(in_path, items, 3, NULL, 0), 0);
-    stream(in_path, out_path, SPH_PARAM_WN, 1, "0, 1");
+    convert(in_path, out_path, SPH_PARAM_WN, "0, 1");
     struct safetensors file;
     assert_int_equal(safetensors_open(&file, out_path), 0);
     static const char *const names[] = {"0.v", "0.bias", "1.weight"};
@@ -257,7 +230,7 @@ static void halves_become_f32(void **state)
     items[2].dtype = ST_I16;
     assert_int_equal(safetensors_write(in_path, items, 3, NULL, 0), 0);
     unlink(out_path);
-    streaming_fails(SPH_PARAM_WN, SPH_EFORMAT, "1.weight");
+    converting_fails(SPH_PARAM_WN, SPH_EFORMAT, "1.weight");
 }
 
 /* ---------------------------------------------------------------- order */
@@ -301,16 +274,42 @@ static void shapes_overrule_names(void **state)
                               {"b.weight", ST_F32, (const size_t[]){1, 1}, 2, two},
                               {"c.weight", ST_F32, (const size_t[]){2, 1}, 2, two}};
     assert_int_equal(safetensors_write(in_path, items, 3, NULL, 0), 0);
-    stream(in_path, out_path, SPH_PARAM_GMP, 1, "a, b, c");
+    convert(in_path, out_path, SPH_PARAM_GMP, "a, b, c");
     unlink(out_path);
     struct st_item others[] = {items[2], items[0], items[1]};
     others[0].name = "9.weight", others[1].name = "1.weight", others[2].name = "2.weight";
     assert_int_equal(safetensors_write(in_path, others, 3, NULL, 0), 0);
-    stream(in_path, out_path, SPH_PARAM_GMP, 1, "1, 2, 9"); /* 2-1-1-2 */
+    convert(in_path, out_path, SPH_PARAM_GMP, "1, 2, 9"); /* 2-1-1-2 */
     unlink(out_path);
     others[1].name = "3.weight"; /* by number 2, 3, 9: 1-1, 2-1: no. In the file 9, 3, 2: 1-2-1-1 */
     assert_int_equal(safetensors_write(in_path, others, 3, NULL, 0), 0);
-    stream(in_path, out_path, SPH_PARAM_GMP, 1, "9, 3, 2");
+    convert(in_path, out_path, SPH_PARAM_GMP, "9, 3, 2");
+    unlink(out_path);
+    items[0].name = "weight"; /* one layer without a path */
+    assert_int_equal(safetensors_write(in_path, items, 1, NULL, 0), 0);
+    convert(in_path, out_path, SPH_PARAM_GMP, "");
+}
+
+/* A unit without weights, whose constant the next layer takes: it gets the bias that its file does not have. */
+static void a_constant_goes_into_the_next_layer(void **state)
+{
+    (void)state;
+    const float zeros[4] = {0, 0, 3, 4};
+    struct st_item items[] = {{"0.weight", ST_F32, square, 2, zeros},
+                              {"0.bias", ST_F32, square, 1, two},
+                              {"1.weight", ST_F32, square, 2, two}};
+    for (int to = 0; to < SPH_PARAM_COUNT; to++) {
+        struct safetensors file;
+        assert_int_equal(safetensors_write(in_path, items, 3, NULL, 0), 0);
+        convert(in_path, out_path, (sph_param)to, "0, 1");
+        sph_net *net = opened(in_path), *there = opened(out_path);
+        check_same(net, there);
+        sph_net_free(net);
+        sph_net_free(there);
+        assert_int_equal(safetensors_open(&file, out_path), 0);
+        assert_int_equal(safetensors_find(&file, "1.bias") != NULL, has_radius((sph_param)to));
+        safetensors_close(&file);
+    }
 }
 
 /* ---------------------------------------------------------------- refusals */
@@ -323,72 +322,58 @@ static void put(const struct st_item *items, size_t count)
 static void what_is_no_chain_is_named(void **state)
 {
     (void)state;
-    const float zeros[4] = {0, 0, 3, 4}, wrong[4] = {1, NAN, 3, 4}, tiny[4] = {1e-30f, 0, 3, 4},
-                huge[2] = {3e38f, 1};
+    const float wrong[4] = {1, NAN, 3, 4}, tiny[4] = {1e-30f, 0, 3, 4}, huge[2] = {3e38f, 1};
     struct st_item items[4] = {{"0.weight", ST_F32, square, 2, two},
                                {"0.bias", ST_F32, square, 1, two},
                                {"1.weight", ST_F32, square, 2, two},
                                {"1.gain", ST_F32, square, 1, two}};
     put(items, 4);
-    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, NULL);
+    converting_fails(SPH_PARAM_GMP, SPH_EFORMAT, NULL);
     items[3].name = "1.v";
     items[3].ndim = 2;
     put(items, 4);
-    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.v");
+    converting_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.v");
     items[3].name = "1.sign";
     items[3].ndim = 1;
     put(items, 4);
-    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.sign");
+    converting_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.sign");
     items[3].name = "1.bias";
     items[3].shape = (const size_t[]){1};
     put(items, 4);
-    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.bias");
+    converting_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.bias");
     items[2].shape = (const size_t[]){1, 4};
     items[3].ndim = 1;
     put(items, 4);
-    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1");
+    converting_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1");
     items[2].shape = (const size_t[]){2, 2, 1, 1};
     items[2].ndim = 4;
     put(items, 3);
-    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.weight");
+    converting_fails(SPH_PARAM_GMP, SPH_EFORMAT, "1.weight");
     items[2].shape = square;
     items[2].ndim = 2;
 
-    items[0].data = zeros;
-    put(items, 3);
-    streaming_fails(SPH_PARAM_GMP, SPH_EFORMAT, "0 unit 0");
     items[0].data = wrong;
     put(items, 3);
-    streaming_fails(SPH_PARAM_SPHERE, SPH_EFORMAT, "0 unit 0");
+    converting_fails(SPH_PARAM_SPHERE, SPH_EFORMAT, "0.weight");
     items[0].data = tiny;
     items[1].data = huge;
     put(items, 3);
-    streaming_fails(SPH_PARAM_SPHERE, SPH_EFORMAT, "0 unit 0");
+    converting_fails(SPH_PARAM_SPHERE, SPH_EFORMAT, "0 unit 0");
     assert_fails(sph_convert(in_path, out_path,
                              &(sph_convert_opts){.to = SPH_PARAM_SP, .names = SPH_NAMES_TORCHVISION}, NULL),
                  SPH_EFORMAT, .path = in_path);
-
-    /* the same row without a bias, or under wn: fine */
-    items[0].data = zeros;
-    items[1].data = (const float[]){0, 1};
-    put(items, 3);
-    stream(in_path, out_path, SPH_PARAM_GMP, 1, "0, 1");
-    items[1].data = two;
-    put(items, 3);
-    stream(in_path, out_path, SPH_PARAM_WN, 1, "0, 1");
-    unlink(out_path);
 
     /* one-input units have signs of +-1 */
     struct st_item ones[] = {{"0.sign", ST_F32, square, 1, (const float[]){1, 2}},
                              {"0.r", ST_F32, square, 1, two},
                              {"1.weight", ST_F32, square, 2, two}};
     put(ones, 3);
-    streaming_fails(SPH_PARAM_SP, SPH_EFORMAT, "0 unit 1");
+    converting_fails(SPH_PARAM_SP, SPH_EFORMAT, "0.sign");
     struct st_item twice[] = {{"0.weight", ST_F32, square, 2, two},
                               {"0.u", ST_F32, square, 2, two},
                               {"0.r", ST_F32, square, 1, two}};
     put(twice, 3);
-    streaming_fails(SPH_PARAM_SP, SPH_EFORMAT, "0.weight");
+    converting_fails(SPH_PARAM_SP, SPH_EFORMAT, "0.weight");
 }
 
 /* ---------------------------------------------------------------- faults */
@@ -401,7 +386,7 @@ static void prepare(void)
     sph_net *net = random_net(&spec);
     write_plain(net, sequential, ST_F32, 1);
     sph_net_free(net);
-    stream(in_path, back_path, SPH_PARAM_SP, 1, "0, 2, 4, 10"); /* what the new one is */
+    convert(in_path, back_path, SPH_PARAM_SP, "0, 2, 4, 10"); /* what the new one is */
     assert_int_equal(file_replace_with(out_path, "old", 3), 0);
 }
 
@@ -417,7 +402,7 @@ static int is(const char *path, const char *bytes, size_t length)
 
 static int attempt(void)
 {
-    return sph_convert(in_path, out_path, &(sph_convert_opts){.to = SPH_PARAM_SP, .threads = 2}, NULL);
+    return sph_convert(in_path, out_path, &(sph_convert_opts){.to = SPH_PARAM_SP}, NULL);
 }
 
 static void a_full_disk_leaves_the_old_file(void **state)
@@ -506,13 +491,13 @@ static void every_allocation_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(streamed_chains_keep_their_function, clean),
+        cmocka_unit_test_teardown(converted_chains_keep_their_function, clean),
         cmocka_unit_test_teardown(rows_may_differ, clean),
-        cmocka_unit_test_teardown(wide_layers_go_block_by_block, clean),
         cmocka_unit_test_teardown(what_stays_the_same_keeps_its_bits, clean),
         cmocka_unit_test_teardown(halves_become_f32, clean),
         cmocka_unit_test_teardown(numbers_in_names_count_as_numbers, clean),
         cmocka_unit_test_teardown(shapes_overrule_names, clean),
+        cmocka_unit_test_teardown(a_constant_goes_into_the_next_layer, clean),
         cmocka_unit_test_teardown(what_is_no_chain_is_named, clean),
         cmocka_unit_test_teardown(a_full_disk_leaves_the_old_file, clean),
         cmocka_unit_test_teardown(a_kill_leaves_the_old_file_or_the_new_one, clean),

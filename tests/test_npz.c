@@ -22,7 +22,7 @@
 #include "data_files.h"
 #include "short_memory.h"
 #include "spherelu.h"
-#include "store/npz.h"
+#include "data/npz.h"
 #include "failure.h"
 #include "skip.h"
 

@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 #include "spherelu.h"
-#include "store/npz.h"
+#include "data/npz.h"
 #include "skip.h"
 
 enum { PIECES = 560, PIECE = 1000000 }; /* doubles: 4.48 GB */

@@ -22,7 +22,7 @@
 #include "job/config.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
-#include "store/npz.h"
+#include "data/npz.h"
 #include "store/runfolder.h"
 #include "store/safetensors.h"
 #include "train/trainer.h"

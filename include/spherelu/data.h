@@ -53,6 +53,21 @@ SPH_API int sph_data_open(sph_data **out, const char *source, const sph_data_opt
  * the net's inputs, in the order in which it takes them. note: that of the net (sph_net_note). */
 SPH_API int sph_data_of_note(sph_data **out, const char *note);
 
+/* A column of a table in memory. kind: 0 numbers; 1 text, an indicator for each of its words; 2 dates, as days since 1970 or as
+ * text. Missing: NaN or NULL. */
+typedef struct sph_cells {
+    const char *name;
+    int kind;
+    const double *numbers;    /* (rows) or NULL */
+    const char *const *texts; /* (rows) UTF-8, or NULL */
+} sph_cells;
+
+/* The features of a table in memory, encoded as those of a file are: sph_data_x has them, and there are no targets. note: the
+ * columns, in this order, as the member "columns" of a model's note has them; words that it does not name set no indicator.
+ * NULL: they are learned from the cells (dates then are numbers). learned: takes these columns as JSON, or NULL. */
+SPH_API int sph_data_from_columns(sph_data **out, const char *note, const sph_cells *cells, size_t count,
+                                  size_t rows, const sph_sink *learned);
+
 /* What was packed. */
 typedef struct sph_packed {
     size_t train_images, test_images, classes;

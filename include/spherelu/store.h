@@ -24,19 +24,16 @@ SPH_API int sph_net_read(sph_net **out, const void *bytes, size_t length);
  * along. */
 SPH_API int sph_net_save_as(const sph_net *net, const char *path, sph_names names);
 
-/* From file to file: open, convert, save. A chain of dense layers without a description is not opened but
- * streamed, so that it may be larger than memory: its hidden layers become PATH.theta, PATH.lambda, PATH.r or
- * what the target has, in the same order; a unit without weights but with a bias is refused. */
+/* From file to file: open, convert, save. A chain of dense layers without a description becomes such a file again, with
+ * the metadata and the biases that it had. */
 typedef struct sph_convert_opts {
     sph_param to;
     int flags; /* SPH_CONVERT_... */
     sph_names names;
-    int threads;
 } sph_convert_opts;
 
 typedef struct sph_converted {
-    sph_net *
-        net; /* what was written, caller frees; of an ensemble its first member; NULL: a chain was streamed */
+    sph_net *net;   /* what was written, caller frees; of an ensemble its first member */
     size_t members; /* nets that were written: 1, or those of an ensemble; 0: a chain */
     size_t layers, learned;
     int dropped;     /* standardisation or class names had no place under the names chosen */

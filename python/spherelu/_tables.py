@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,10 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Array, matrix
+from . import _abi
+from ._arrays import Array, doubles, matrix
 from ._errors import ArgumentError, FormatError
+from ._lib import c_text, check, lib
 
 US_PER_DAY = 86400e6
+_KINDS = {"number": 0, "duration": 0, "text": 1, "date": 2}  # sph_cells
 
 
 def is_table(x: Any) -> bool:
@@ -103,16 +108,8 @@ def _texts(column: Any) -> list[str | None]:
     return [str(value) if there else None for value, there in zip(column, column.notna())]
 
 
-def _days(column: Any, name: str, order: str = "ymd") -> Array:
+def _days(column: Any) -> Array:
     """Days since 1970, or those of a duration; NaN: missing. Times with a zone are taken at Greenwich, as in files."""
-    if kind_of(column) == "text":  # dates as a file has them
-        try:
-            import pandas as pd
-
-            parsed = pd.to_datetime(pd.Series(_texts(column)), dayfirst=order == "dmy", yearfirst=order == "ymd")
-        except (ImportError, ValueError, TypeError):
-            raise ArgumentError(f"column '{name}' holds text, expected dates", key=name) from None
-        return _days(parsed, name)
     if _is_polars(column):
         counts = column.dt.total_microseconds() if str(column.dtype).startswith("Duration") else column.dt.timestamp("us")
         return np.array([np.nan if value is None else value / US_PER_DAY for value in counts.to_list()], dtype=np.float64)
@@ -125,19 +122,47 @@ def _days(column: Any, name: str, order: str = "ymd") -> Array:
     return np.where(np.isnat(ticks), np.nan, ticks.astype(np.int64) / US_PER_DAY)
 
 
-def _date_parts(days: Array, first: float, times: bool) -> list[Array]:
-    whole = np.floor(days)
-    missing = np.isnan(days)
-    date = np.where(missing, 0, whole).astype("M8[D]")
-    year = date.astype("M8[Y]")
-    parts = [
-        year.astype(np.int64) + 1970,
-        (date.astype("M8[M]") - year.astype("M8[M]")).astype(np.int64) + 1,
-        (np.where(missing, 0, whole) + 3) % 7,  # 1970 began on a Thursday
-        days - first,
-        *([24 * (days - whole)] if times else []),
-    ]
-    return [np.where(missing, np.nan, part) for part in parts]
+# ---------------------------------------------------------------- encoding, by the library
+
+
+def _cells(name: str, kind: str, cells: Any, keep: list[Any]) -> Any:
+    """A column on its way in as one of this kind; keep: holds the memory that it points to."""
+    found = kind_of(cells)
+    out = _abi.sph_cells(name=c_text(name, "columns"), kind=_KINDS[kind])
+    if kind == "text" or kind == "date" and found == "text":
+        words = [None if word is None else c_text(word.encode(errors="backslashreplace"), name) for word in _texts(cells)]
+        array: Any = (ctypes.c_char_p * len(words))(*words)
+        out.texts = ctypes.cast(array, type(out.texts))
+    elif kind == "number" and found in ("date", "duration") or kind in ("date", "duration") and found != kind:
+        expected = "numbers" if kind == "number" else f"a {kind}"
+        raise ArgumentError(f"column '{name}' is {cells.dtype}, expected {expected}, as in training", key=name)
+    else:
+        array = np.ascontiguousarray(numbers_in(cells, name) if kind == "number" else _days(cells), dtype=np.float64)
+        out.numbers = doubles(array)
+    keep.append(array)
+    return out
+
+
+def _encode(columns: str | None, names: Sequence[str], kinds: Sequence[str], series: Sequence[Any], rows: int) -> tuple[Array, Any]:
+    """(rows, width) numbers, and the columns as a note has them: those given, or those learned from the cells."""
+    keep: list[Any] = []
+    pieces: list[bytes] = []
+
+    def write(_self: Any, data: int, length: int) -> int:
+        pieces.append(ctypes.string_at(data, length))
+        return 0
+
+    data, sink = ctypes.c_void_p(), _abi.sph_sink()
+    sink.write = type(sink.write)(write)
+    cells = (_abi.sph_cells * max(1, len(names)))(*(_cells(*column, keep) for column in zip(names, kinds, series)))
+    note = None if columns is None else columns.encode()
+    check(lib().sph_data_from_columns(ctypes.byref(data), note, cells, len(names), rows, ctypes.byref(sink)))
+    try:
+        shape = rows, int(lib().sph_data_features(data))
+        numbers = lib().sph_data_x(data)
+        return (np.ctypeslib.as_array(numbers, shape).copy() if rows * shape[1] else np.empty(shape)), json.loads(b"".join(pieces))
+    finally:
+        lib().sph_data_free(data)
 
 
 # ---------------------------------------------------------------- all of them
@@ -160,32 +185,6 @@ class Column:
         """Numbers that the network gets for a cell."""
         return {"text": len(self.levels), "date": 4 + self.times}.get(self.kind, 1)
 
-    def encode(self, cells: Any) -> list[Array]:
-        """The cells of a column as (rows,) arrays."""
-        kind = kind_of(cells)
-        if self.kind == "text":
-            words = np.array(_texts(cells), dtype=object)
-            return [(words == level).astype(np.float64) for level in self.levels]
-        if self.kind == "number":
-            if kind in ("date", "duration"):
-                raise ArgumentError(f"column '{self.name}' is {cells.dtype}, expected numbers, as in training", key=self.name)
-            return [numbers_in(cells, self.name)]
-        if kind != self.kind and not (self.kind == "date" and kind == "text"):
-            raise ArgumentError(f"column '{self.name}' is {cells.dtype}, expected a {self.kind}, as in training", key=self.name)
-        days = _days(cells, self.name, self.order)
-        return _date_parts(days, self.first, self.times) if self.kind == "date" else [days]
-
-
-def _column_of(name: str, cells: Any) -> Column:
-    kind = kind_of(cells)
-    if kind == "text":
-        return Column(name, kind, levels=tuple(sorted({value for value in _texts(cells) if value is not None})))
-    if kind == "date":
-        days = _days(cells, name)
-        seen = days[~np.isnan(days)]
-        return Column(name, kind, first=float(seen.min()) if len(seen) else 0.0, times=bool((seen % 1 != 0).any()))
-    return Column(name, kind)
-
 
 class Columns(Sequence[Column]):
     """The feature columns of a model, and how a table becomes the numbers that its network takes.
@@ -203,8 +202,11 @@ class Columns(Sequence[Column]):
     @classmethod
     def of_table(cls, x: Any) -> Columns:
         """Those of a table, with the levels and first dates that it holds."""
-        x = _plain(x)
-        return cls([_column_of(name, _series(x, i)) for i, name in enumerate(names_of(x))])
+        x, names = _plain(x), names_of(x)
+        series = [_series(x, i) for i in range(len(names))]
+        kinds = [kind_of(cells) for cells in series]
+        _, columns = _encode(None, names, kinds, series, len(x))
+        return cls.of_note({"named": True, "columns": [dict(c, duration=kind == "duration") for c, kind in zip(columns, kinds)]})
 
     @classmethod
     def of_note(cls, note: Mapping[str, Any]) -> Columns:
@@ -292,8 +294,8 @@ class Columns(Sequence[Column]):
             places = list(range(len(self)))
         else:
             raise ArgumentError(f"x: {len(there)} columns, expected {len(self)}", key="x")
-        parts = [part for c, i in zip(self._columns, places) for part in c.encode(_series(x, i))]
-        return np.ascontiguousarray(np.column_stack(parts) if parts else np.empty((len(x), 0)), dtype=np.float64)
+        series = [_series(x, i) for i in places]
+        return _encode(json.dumps(self.to_note()), self.names, [c.kind for c in self._columns], series, len(x))[0]
 
 
 def plain_table(x: Any) -> bool:

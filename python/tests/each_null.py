@@ -21,7 +21,7 @@ from spherelu._lib import lib
 # Arguments that may be NULL, by their comments in the headers.
 OPTIONAL = set(
     """
-    sph_boundaries_new.data sph_boundaries_new.rows sph_compare.page sph_convert.result sph_data_get.mirror sph_data_get.progress sph_data_get.self
+    sph_boundaries_new.data sph_boundaries_new.rows sph_compare.page sph_convert.result sph_data_from_columns.learned sph_data_from_columns.note sph_data_get.mirror sph_data_get.progress sph_data_get.self
     sph_data_open.opts sph_data_pack.opts sph_data_pack.progress sph_data_pack.self sph_directions.kept sph_directions_grad.kept sph_experiment_run.result
     sph_figures.opts sph_figures.progress sph_figures.self sph_import.result sph_job_run.result sph_job_set.value sph_job_train.moments sph_job_train.result
     sph_job_train.start sph_net_export.opts sph_net_import.result sph_net_set_note.text sph_net_weight.b sph_net_weight.s sph_net_weight.w
@@ -146,6 +146,8 @@ NUMBERS = {"rows": 2, "features": 2, "targets": 1, "m": 2, "n": 3, "count": 1, "
 SPECIAL = {  # arguments whose name and type do not tell what they need
     ("sph_compare", "count"): 2,
     ("sph_compare", "dirs"): (ctypes.c_char_p * 2)(b"run", b"classes"),
+    ("sph_data_from_columns", "cells"): lambda: ctypes.byref(keep(_abi.sph_cells(name=b"a", numbers=keep((ctypes.c_double * 64)())))),
+    ("sph_data_from_columns", "note"): b'[{"name": "a", "role": "feature", "kind": "number"}]',
     ("sph_data_pack", "out"): lambda: b"packed%d" % len(KEPT),
     ("sph_data_pack", "source"): b"pictures",
     ("sph_data_synthetic", "name"): b"crescents",

@@ -38,6 +38,10 @@ int columns_place(sph_data *data, const char *path);
 int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets,
               const struct data_refusal *refusal);
 
+/* schema.c: data's columns from a JSON array of them, as in a schema; and there. */
+int schema_columns(sph_data *data, const char *text);
+int schema_write_columns(const sph_data *data, const sph_sink *to);
+
 /* choose.c: a set of rows of another: those of numpy's RandomState(seed).choice(rows, count, replace=False), in
  * that order; of images, training rows and test rows in proportion, each in the set's order. */
 int data_choose(sph_data **out, const sph_data *whole, const char *path, size_t count, uint64_t seed);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/text.h"
 #include "data/number.h"
 
 enum { NUMBER_MAX = 400 }; /* longer than any sensible number */
@@ -17,51 +16,10 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The whole of text[length] as an unsigned decimal number. What number_scale cannot tell goes to strtod. */
+/* The whole of text[length] as an unsigned decimal number. */
 static int decimal(const char *text, size_t length, double *out)
 {
-    const char *p = text, *end = text + length;
-    uint64_t mantissa = 0;
-    int digits = 0, exponent = 0, seen = 0;
-    for (; p < end && is_digit(*p); p++, seen = 1)
-        if (digits < NUMBER_DIGITS && (mantissa || *p != '0')) {
-            mantissa = mantissa * 10 + (uint64_t)(*p - '0');
-            digits++;
-        } else if (mantissa)
-            digits++;
-    if (p < end && *p == '.')
-        for (p++; p < end && is_digit(*p); p++, seen = 1) {
-            if (digits < NUMBER_DIGITS) {
-                mantissa = mantissa * 10 + (uint64_t)(*p - '0');
-                digits += mantissa != 0;
-                exponent--;
-            } else
-                digits++;
-        }
-    if (!seen)
-        return 0;
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        int negative = 0, power = 0;
-        p++;
-        if (p < end && (*p == '+' || *p == '-'))
-            negative = *p++ == '-';
-        if (p == end)
-            return 0;
-        for (; p < end && is_digit(*p); p++)
-            if (power < 100000)
-                power = power * 10 + (*p - '0');
-        exponent += negative ? -power : power;
-    }
-    if (p != end)
-        return 0;
-    if (digits <= NUMBER_DIGITS && number_scale(mantissa, exponent, out))
-        return 1;
-    char copy[NUMBER_MAX];
-    if (length >= sizeof copy)
-        return 0;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    return text_to_double(copy, out);
+    return length && *text != '-' && number_read_long(text, text + length, out) == text + length;
 }
 
 /* 1,234,567.8: one to three digits, then groups of three. */
@@ -170,23 +128,8 @@ static int begins_word(char c)
     return low >= 'a' && low <= 'z' && !strchr("UEGJ", c) && low != 'n' && low != 'i';
 }
 
-void cell_read_padded(struct cell *out, const char *text)
-{
-    out->kind = CELL_NUMBER;
-    out->text = text;
-    const char *behind = number_read(text, &out->value);
-    if (!behind || *behind)
-        cell_read(out, text);
-}
-
 void cell_read(struct cell *out, const char *text)
 {
-    const char *behind = number_read_long(text, &out->value);
-    if (behind && !*behind) { /* nearly every cell */
-        out->kind = CELL_NUMBER;
-        out->text = text;
-        return;
-    }
     static const char *const missing[] = {"na", "n/a", "nan", "null", "?", "-"};
     *out = (struct cell){.kind = CELL_TEXT, .text = text};
     if (begins_word(*text))

@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * Delimited text to rows of fields. Knows nothing of what the fields mean. */
+ * Delimited text to rows of fields. Knows nothing of what the fields mean, but for plain numbers. */
 #ifndef SPH_DATA_CSV_H
 #define SPH_DATA_CSV_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* fields (count): UTF-8 (bytes that are not are taken as Latin-1), valid during the call, with CSV_PAD bytes behind
- * each that may be read and mean nothing. line: where the row
- * begins, from 1. Empty lines give no row. A negative return ends the reading and is returned. */
-enum { CSV_PAD = 16 };
-typedef int csv_row(void *user, size_t line, const char *const *fields, size_t count);
+enum csv_kind {
+    CSV_NUMBER, /* [-]digits[.digits][e[+-]digits], finite */
+    CSV_TEXT,   /* anything else that is in the file as it is */
+    CSV_MADE    /* text that is gone after the call: quotes were doubled, or it was Latin-1 */
+};
 
-/* A line as it stands in the file, offered before it is parted into fields: returns what is behind its line feed, or NULL: it
- * comes by csv_row. No byte at or behind end may be read. */
-typedef const char *csv_line(void *user, const char *line, const char *end);
+struct csv_field {
+    const char *text; /* (length) UTF-8, without the blanks and quotes around it; no NUL behind it */
+    union {
+        double number; /* of CSV_NUMBER */
+        size_t place;  /* csv.c's own   */
+    };
+    uint32_t length, kind;
+};
 
-/* delimiter ' ' means runs of blanks and tabs; lines are then not offered, nor where offer is NULL. path is for messages. */
-int csv_read(const char *path, const char *bytes, size_t length, char delimiter, csv_line *offer,
-             csv_row *row, void *user);
+/* line: where the row begins, from 1. Empty lines give no row. A negative return ends the reading and is returned. */
+typedef int csv_row(void *user, size_t line, const struct csv_field *fields, size_t count);
+
+/* delimiter ' ' means runs of blanks and tabs. path is for messages. Bytes that are not UTF-8 are taken as Latin-1. */
+int csv_read(const char *path, const char *bytes, size_t length, char delimiter, csv_row *row, void *user);
 
 /* The likely delimiter: `likely` (0: none) if every one of the first lines has it, else comma, semicolon,
  * tab, bar or ' '. */

@@ -10,7 +10,6 @@
 #include "data/build.h"
 #include "data/date.h"
 #include "base/levels.h"
-#include "data/plain.h"
 
 struct filling {
     sph_data *data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * ImageNet32's npz: data (N, 3 s s) of bytes in planes, labels 1..K. A single file could as well be a table, and
- * is one (npz.c) unless images are asked for. */
+ * is one (table_npz.c) unless images are asked for. */
 #include <string.h>
 
 #include "base/cursor.h"

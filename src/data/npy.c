@@ -3,6 +3,8 @@
  * NPY, versions 1 to 3: numpy's header (a Python dict literal) and the numbers after it, read in place. */
 #include "data/npy.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cursor.h"
@@ -241,25 +243,57 @@ int npy_read_header(struct npy_header *out, const unsigned char *bytes, size_t l
     return 0;
 }
 
+size_t npy_write_header(unsigned char out[NPY_HEADER], const char *type, const size_t *shape, size_t ndim)
+{
+    static const char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
+    enum { START = 10, ALIGN = 64 };
+    char list[128] = "", dict[NPY_HEADER];
+    size_t used = 0;
+    for (size_t i = 0; i < ndim; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%zu%s", shape[i],
+                                 ndim == 1      ? ","
+                                 : i + 1 < ndim ? ", "
+                                                : "");
+    int n = snprintf(dict, sizeof dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
+                     type[0] == '<' ? ours : type[0], type + 1, list);
+    size_t length = ((size_t)n + START + 1 + ALIGN - 1) / ALIGN * ALIGN;
+    assert(length <= NPY_HEADER);
+    memset(out, ' ', length);
+    memcpy(out, "\x93NUMPY\1\0", 8);
+    out[8] = (unsigned char)((length - START) & 0xff);
+    out[9] = (unsigned char)((length - START) >> 8);
+    memcpy(out + START, dict, (size_t)n);
+    out[length - 1] = '\n';
+    return length;
+}
+
+int npy_array(struct array *out, const struct npy_header *header, const char *where)
+{
+    *out = (struct array){0};
+    if (header->ndim != 1 && header->ndim != 2)
+        return sph_fail_at(SPH_EFORMAT, where, "an array of %zu dimensions, expected 1 or 2", header->ndim);
+    *out = (struct array){.rows = header->shape[0],
+                          .columns = header->ndim == 2 ? header->shape[1] : 1,
+                          .type = header->type,
+                          .size = header->size,
+                          .swapped = header->swapped,
+                          .fortran = header->fortran};
+    if (header->too_big)
+        return sph_fail_at(SPH_EFORMAT, where, "the array's shape is too big for any memory");
+    if (!header->count)
+        return sph_fail_at(SPH_EFORMAT, where, "no %s", out->rows ? "columns" : "rows");
+    return 0;
+}
+
 int npy_parse(struct array *out, const unsigned char *bytes, size_t length, const char *where)
 {
     struct npy_header header;
     *out = (struct array){0};
     int err = npy_read_header(&header, bytes, length, where);
+    if (!err)
+        err = npy_array(out, &header, where);
     if (err < 0)
         return err;
-    if (header.ndim != 1 && header.ndim != 2)
-        return sph_fail_at(SPH_EFORMAT, where, "an array of %zu dimensions, expected 1 or 2", header.ndim);
-    *out = (struct array){.rows = header.shape[0],
-                          .columns = header.ndim == 2 ? header.shape[1] : 1,
-                          .type = header.type,
-                          .size = header.size,
-                          .swapped = header.swapped,
-                          .fortran = header.fortran};
-    if (header.too_big)
-        return sph_fail_at(SPH_EFORMAT, where, "the array's shape is too big for any memory");
-    if (!header.count)
-        return sph_fail_at(SPH_EFORMAT, where, "no %s", out->rows ? "columns" : "rows");
     size_t held = length - header.start;
     if (held != header.bytes)
         return sph_fail_at(SPH_EFORMAT, where, "%zu bytes of numbers, expected %zu (%zu x %zu of %zu bytes)",

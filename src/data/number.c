@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "base/text.h"
+
 const double number_ten_to[NUMBER_EXACT_TEN + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -33,34 +35,13 @@ static double quotient(uint64_t mantissa, uint64_t divisor)
     return (double)q * two_to(extra - 63 + up_divisor - up);
 }
 
-static const uint64_t whole_ten_to[] = {UINT64_C(1),
-                                        UINT64_C(10),
-                                        UINT64_C(100),
-                                        UINT64_C(1000),
-                                        UINT64_C(10000),
-                                        UINT64_C(100000),
-                                        UINT64_C(1000000),
-                                        UINT64_C(10000000),
-                                        UINT64_C(100000000),
-                                        UINT64_C(1000000000),
-                                        UINT64_C(10000000000),
-                                        UINT64_C(100000000000),
-                                        UINT64_C(1000000000000),
-                                        UINT64_C(10000000000000),
-                                        UINT64_C(100000000000000),
-                                        UINT64_C(1000000000000000),
-                                        UINT64_C(10000000000000000),
-                                        UINT64_C(100000000000000000),
-                                        UINT64_C(1000000000000000000),
-                                        UINT64_C(10000000000000000000)};
-
 static int scale_wide(uint64_t mantissa, int exponent, double *out)
 {
-    enum { MOST = sizeof whole_ten_to / sizeof *whole_ten_to - 1 };
+    enum { MOST = 19 }; /* 10 to this fits into 64 bits */
     if (exponent < -MOST || exponent > MOST)
         return 0;
-    *out = exponent < 0 ? quotient(mantissa, whole_ten_to[-exponent])
-                        : (double)((wide)mantissa * whole_ten_to[exponent]);
+    uint64_t ten_to = (uint64_t)number_ten_to[exponent < 0 ? -exponent : exponent];
+    *out = exponent < 0 ? quotient(mantissa, ten_to) : (double)((wide)mantissa * ten_to);
     return 1;
 }
 #else
@@ -71,8 +52,9 @@ static int scale_wide(uint64_t mantissa, int exponent, double *out)
 }
 #endif
 
-/* A mantissa up to 2^53 and a power of ten up to 22 are doubles: one operation on them rounds once. */
-int number_scale(uint64_t mantissa, int exponent, double *out)
+/* mantissa * 10^exponent, rounded once; 0: beyond what 128 bits can tell. A mantissa up to 2^53 and a power of ten up to 22 are
+ * doubles: one operation on them rounds once. */
+static int scale(uint64_t mantissa, int exponent, double *out)
 {
     if (!mantissa) {
         *out = 0;
@@ -85,25 +67,59 @@ int number_scale(uint64_t mantissa, int exponent, double *out)
     return 1;
 }
 
-const char *number_read_long(const char *text, double *out)
+static int is_digit(const char *at, const char *end)
 {
-    int negative = *text == '-', digits = 0, behind = 0, point = 0;
+    return at < end && *at >= '0' && *at <= '9';
+}
+
+/* What is behind an exponent that begins at at; at itself where there is none. */
+static const char *read_exponent(const char *at, const char *end, int *out)
+{
+    const char *p = at;
+    int negative = 0, power = 0;
+    if (p == end || (*p != 'e' && *p != 'E'))
+        return at;
+    if (++p < end && (*p == '+' || *p == '-'))
+        negative = *p++ == '-';
+    if (!is_digit(p, end))
+        return at;
+    for (; is_digit(p, end); p++)
+        if (power < 100000)
+            power = power * 10 + (*p - '0');
+    *out += negative ? -power : power;
+    return p;
+}
+
+const char *number_read_long(const char *text, const char *end, double *out)
+{
+    enum { MOST = 400 }; /* longer than any sensible number */
+    const char *at = text + (text < end && *text == '-'), *first = at;
+    int digits = 0, exponent = 0, point = 0;
     uint64_t mantissa = 0;
-    for (text += negative;; text++) {
-        unsigned digit = (unsigned)(unsigned char)*text - '0';
-        if (digit > 9) {
-            if (*text != '.' || point)
-                break;
+    for (;; at++) {
+        if (is_digit(at, end)) {
+            if (digits < NUMBER_DIGITS)
+                mantissa = mantissa * 10 + (uint64_t)(*at - '0');
+            digits += digits || *at != '0'; /* those that count */
+            exponent -= point;
+        } else if (at < end && *at == '.' && !point)
             point = 1;
-            continue;
-        }
-        if (++digits > NUMBER_DIGITS)
-            return NULL;
-        mantissa = mantissa * 10 + digit;
-        behind += point;
+        else
+            break;
     }
-    if (!digits || !number_scale(mantissa, -behind, out))
+    if (at - first <= point)
         return NULL;
-    *out = negative ? -*out : *out;
-    return text;
+    at = read_exponent(at, end, &exponent);
+    if (digits > NUMBER_DIGITS || !scale(mantissa, exponent, out)) {
+        char copy[MOST];
+        size_t length = (size_t)(at - first);
+        if (length >= sizeof copy)
+            return NULL;
+        memcpy(copy, first, length);
+        copy[length] = '\0';
+        if (!text_to_double(copy, out))
+            return NULL;
+    }
+    *out = first > text ? -*out : *out;
+    return at;
 }

@@ -15,12 +15,8 @@ enum {
 
 extern const double number_ten_to[NUMBER_EXACT_TEN + 1];
 
-/* mantissa * 10^exponent, rounded once. 0: beyond what 128 bits can tell. */
-int number_scale(uint64_t mantissa, int exponent, double *out);
-
-/* [-]123.456: *out, and what is behind it. NULL: not of that form, or of more than NUMBER_DIGITS digits. Like number_read,
- * for any number of digits on either side. */
-const char *number_read_long(const char *text, double *out);
+/* [-]123.456e-7: *out, and what is behind it. NULL: not of that form. Reads no byte at or behind end. */
+const char *number_read_long(const char *text, const char *end, double *out);
 
 /* ---------------------------------------------------------------- eight signs at a time */
 
@@ -50,11 +46,12 @@ static inline uint64_t number_value_of(uint64_t signs, unsigned count)
            32;
 }
 
-/* As number_read_long, for one to seven digits on each side of the point in no time. */
-static inline const char *number_read(const char *text, double *out)
+/* As number_read_long, in no time for one to seven digits on each side of the point and no exponent, which is then left to
+ * the caller. There are NUMBER_AHEAD bytes before end. */
+static inline const char *number_read(const char *text, const char *end, double *out)
 {
     if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
-        return number_read_long(text, out);
+        return number_read_long(text, end, out);
     static const uint32_t whole_ten_to[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     static const double sign[] = {1, -1}; /* either is as likely: no branch */
     unsigned negative = *text == '-', part = 0;
@@ -62,14 +59,14 @@ static inline const char *number_read(const char *text, double *out)
     uint64_t signs = number_eight(p);
     unsigned whole = number_digits_in(signs);
     if (whole - 1 > 6)
-        return number_read_long(text, out);
+        return number_read_long(text, end, out);
     uint64_t mantissa = number_value_of(signs, whole);
     p += whole;
     if (*p == '.') {
         signs = number_eight(++p);
         part = number_digits_in(signs);
         if (part - 1 > 6)
-            return number_read_long(text, out);
+            return number_read_long(text, end, out);
         mantissa = mantissa * whole_ten_to[part] + number_value_of(signs, part);
         p += part;
     }

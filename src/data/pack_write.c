@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/images.h"
+#include "data/npy.h"
 #include "data/pack.h"
 #include "data/pictures.h"
 #include "data/view.h"
@@ -41,34 +42,24 @@ static char *path_of(const struct writer *w, int part, const char *end)
 
 /* ---------------------------------------------------------------- NPY */
 
-/* Version 1: its header ends at a multiple of 64 bytes. */
-static int write_head(struct file_replace *file, const char *type, const char *shape)
+static int write_head(struct file_replace *file, const char *type, const size_t *shape, size_t ndim)
 {
-    char head[256];
-    int length = snprintf(head + 10, sizeof head - 10,
-                          "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, shape);
-    size_t whole = ((size_t)length + 10 + 1 + 63) / 64 * 64;
-    memset(head + 10 + length, ' ', whole - 10 - (size_t)length);
-    head[whole - 1] = '\n';
-    memcpy(head, "\x93NUMPY\x01", 8); /* and its minor number, 0 */
-    head[8] = (char)((whole - 10) & 255);
-    head[9] = (char)((whole - 10) >> 8);
-    return file_replace_write(file, head, whole);
+    unsigned char head[NPY_HEADER];
+    return file_replace_write(file, head, npy_write_header(head, type, shape, ndim));
 }
 
 static int write_labels(const struct writer *w, int part)
 {
     size_t from, to, size = w->data->classes > 65536 ? 4 : 2;
-    char *path = path_of(w, part, "labels.npy"), shape[32];
+    char *path = path_of(w, part, "labels.npy");
     struct file_replace file = {0};
     part_rows(w->data, part, &from, &to);
     unsigned char *bytes = mem_get(to - from, size), *at = bytes;
-    snprintf(shape, sizeof shape, "%zu,", to - from);
     int err = path && bytes ? file_replace_begin(&file, path) : SPH_EMEMORY;
     for (size_t i = from; i < to && !err; i++)
         for (size_t b = 0; b < size; b++)
             *at++ = (unsigned char)((uint32_t)w->data->y[i] >> 8 * b);
-    if (!err && !(err = write_head(&file, size == 4 ? "<u4" : "<u2", shape)) &&
+    if (!err && !(err = write_head(&file, size == 4 ? "<u4" : "<u2", (const size_t[]){to - from}, 1)) &&
         !(err = file_replace_write(&file, bytes, (to - from) * size)))
         err = file_replace_commit(&file);
     file_replace_abort(&file);
@@ -160,12 +151,12 @@ static int take_row(void *self, uint32_t row, const uint8_t *planes)
 static int begin_images(struct writer *w, int part)
 {
     size_t from, to;
-    char shape[128], *path = path_of(w, part, "images.npy");
+    char *path = path_of(w, part, "images.npy");
     part_rows(w->data, part, &from, &to);
-    snprintf(shape, sizeof shape, "%zu, %zu, %zu, %zu", to - from, w->side, w->side, w->channels);
     int err = path ? file_replace_begin(&w->images[part], path) : SPH_EMEMORY;
     if (!err)
-        err = write_head(&w->images[part], "|u1", shape);
+        err = write_head(&w->images[part], "|u1", (const size_t[]){to - from, w->side, w->side, w->channels},
+                         4);
     mem_free(path);
     return err;
 }

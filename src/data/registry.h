@@ -48,7 +48,7 @@ int reader_ends_packed(const struct reader_file *file, const char *end);
 extern const struct reader reader_cifar10, reader_cifar100; /* cifar.c     */
 extern const struct reader reader_idx;                      /* idx.c       */
 extern const struct reader reader_npy;                      /* npy.c       */
-extern const struct reader reader_npz;                      /* npz.c       */
+extern const struct reader reader_npz;                      /* table_npz.c */
 extern const struct reader reader_imagenet32;               /* image_npz.c */
 extern const struct reader reader_imagenet32_pickle;        /* pickle.c    */
 extern const struct reader reader_libsvm;                   /* libsvm.c    */

@@ -63,21 +63,38 @@ static int images_schema(const sph_data *data, json_t **out)
     return *out ? 0 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu classes", data->classes);
 }
 
-int data_schema(const sph_data *data, json_t **out)
+static json_t *column_array(const sph_data *data)
 {
-    if (data_is_images(data))
-        return images_schema(data, out);
     json_t *columns = json_array();
     int bad = !columns;
     for (size_t i = 0; i < data->column_count && !bad; i++)
         bad = json_array_append_new(columns, column_object(&data->columns[i]));
+    return json_whole(columns, bad);
+}
+
+int schema_write_columns(const sph_data *data, const sph_sink *to)
+{
+    struct text text = {0};
+    json_t *columns = column_array(data);
+    int err = columns ? json_print(&text, columns, 0) : SPH_EMEMORY;
+    if (!err)
+        err = to->write(to->self, text.chars, text.length);
+    text_free(&text);
+    json_decref(columns);
+    return err;
+}
+
+int data_schema(const sph_data *data, json_t **out)
+{
+    if (data_is_images(data))
+        return images_schema(data, out);
     *out = JSON_OF({"named", json_boolean(data->named)},
                    {"missing", json_string(sph_word(SPH_WORDS_MISSING, (int)data->missing)->word)},
                    {"task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word)},
                    JSON_IF(data->delimiter, "delimiter", json_stringn(&data->delimiter, 1)),
                    JSON_IF(data->reversed, "reversed", json_true()),
                    JSON_IF(data->labels, "classes", text_array(data->labels, data->classes)),
-                   {"columns", json_whole(columns, bad)});
+                   {"columns", column_array(data)});
     return *out ? 0
                 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu columns", data->column_count);
 }
@@ -166,8 +183,6 @@ static int read_column(struct column *out, const json_t *object)
         return 0;
     if ((err = member_texts(object, "levels", &out->levels, &out->level_count)) < 0)
         return err;
-    if (!out->level_count)
-        return sph_fail_of(SPH_EFORMAT, where, 0, name, "column '%s' is text without levels", name);
     return check_order(out->levels, out->level_count, 0, "levels");
 }
 
@@ -209,6 +224,29 @@ static int read_delimiter(sph_data *data, const json_t *schema)
     return 0;
 }
 
+static int read_columns(sph_data *data, const json_t *columns)
+{
+    size_t count = json_array_size(columns);
+    int err = 0;
+    if (!(data->columns = mem_get(count, sizeof *data->columns)))
+        return SPH_EMEMORY;
+    data->column_count = count;
+    for (size_t i = 0; i < count && !err; i++)
+        err = read_column(&data->columns[i], json_array_get(columns, i));
+    return err;
+}
+
+int schema_columns(sph_data *data, const char *text)
+{
+    json_t *columns = NULL;
+    int err = json_parse(&columns, where, text, strlen(text));
+    if (!err)
+        err = json_is_array(columns) ? read_columns(data, columns)
+                                     : sph_fail_at(SPH_EFORMAT, where, "not an array of columns");
+    json_decref(columns);
+    return err;
+}
+
 static int read_schema(sph_data *data, const json_t *schema)
 {
     const json_t *columns;
@@ -234,15 +272,8 @@ static int read_schema(sph_data *data, const json_t *schema)
                                "classes")) < 0)
             return err;
     }
-    size_t count = json_array_size(columns);
-    data->columns = mem_get(count, sizeof *data->columns);
-    if (!data->columns)
-        return SPH_EMEMORY;
-    data->column_count = count;
-    for (size_t i = 0; i < count; i++)
-        if ((err = read_column(&data->columns[i], json_array_get(columns, i))) < 0)
-            return err;
-    return check_targets(data);
+    err = read_columns(data, columns);
+    return err ? err : check_targets(data);
 }
 
 static int read_images_schema(sph_data *data, const json_t *schema)

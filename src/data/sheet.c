@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/levels.h"
+#include "data/npz.h"
 #include "data/registry.h"
 
 int sheet_fail(const struct sheet *sheet, size_t line, const char *column, const char *format, ...)
@@ -224,6 +225,7 @@ void sheet_free(struct sheet *sheet)
     mem_free(sheet->profile);
     mem_free(sheet->own[0]);
     mem_free(sheet->own[1]);
+    npz_free(sheet->npz);
     mem_free(sheet->path);
     data_bytes_free(&sheet->file);
     *sheet = (struct sheet){0};

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "data/bytes.h"
 #include "spherelu.h"
@@ -24,8 +25,21 @@ struct cell {
 
 void cell_read(struct cell *out, const char *text);
 
-/* The same, faster, of text with CSV_PAD readable bytes behind it. */
-void cell_read_padded(struct cell *out, const char *text);
+/* Cells as one number each. A NaN stands for a word of the column: 0 is a missing cell, 1 the first word. */
+static inline double kept_word(size_t word)
+{
+    uint64_t bits = UINT64_C(0x7ff8) << 48 | word;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline size_t kept_word_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (size_t)(bits & UINT32_MAX);
+}
 
 /* What a comma in a cell can be: DECIMAL is digits,digits that cannot be thousands (0,544 1,19 1234,567
  * 1,5e-3), UNCLEAR is like 1,190, OTHER is anything else with a comma. */
@@ -88,6 +102,7 @@ struct sheet {
 
     struct array x, y;     /* numbers: columns of x, then columns of y; y.columns may be 0 */
     unsigned char *own[2]; /* their bytes when not in the file as it is */
+    struct npz *npz;       /* what holds them, of an .npz; else NULL    */
 };
 
 /* What is known of a source before it is opened. */

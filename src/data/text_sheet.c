@@ -13,7 +13,6 @@
 #include "base/memory.h"
 #include "data/csv.h"
 #include "base/levels.h"
-#include "data/plain.h"
 
 /* ---------------------------------------------------------------- the first pass */
 
@@ -28,7 +27,17 @@ struct first_pass {
     /* (rows, width) of the rows but the first, whose place is kept; NULL: there is no room for them */
     double *cells;
     size_t capacity; /* rows */
-    struct plain plain;
+    struct met *met; /* (1 << MET_BITS) words and missing cells met before */
+    char *text;      /* a field with NUL behind it */
+    size_t text_capacity;
+};
+
+/* A text of a column's cells, as it stands in the file, and the number that was kept for it. */
+enum { MET_BITS = 11 };
+struct met {
+    const char *text; /* (length) NULL: free */
+    size_t length, column;
+    double value;
 };
 
 /* ---------------------------------------------------------------- cells, kept */
@@ -76,13 +85,14 @@ static int expect_cells(struct first_pass *pass)
         sheet->words[i].limit = WORDS_MOST;
     if (!sheet->words || !pass->cells)
         return SPH_EMEMORY;
-    return plain_begin(&pass->plain, sheet->delimiter, pass->width, sheet->profile, sheet->words);
+    return 0;
 }
 
-/* row: among all of the file. */
-static int keep_cell(struct first_pass *pass, size_t row, size_t column, const struct cell *cell)
+/* row: among all of the file. *value: what is kept of the cell, of a word or a missing one also where there is no room. */
+static int keep_cell(struct first_pass *pass, size_t row, size_t column, const struct cell *cell,
+                     double *value)
 {
-    double value = cell->value;
+    *value = cell->kind == CELL_TEXT ? kept_word(1) : cell->kind == CELL_MISSING ? kept_word(0) : cell->value;
     if (!pass->cells)
         return 0;
     if (row >= pass->capacity || cell->kind == CELL_INFINITE) {
@@ -94,11 +104,9 @@ static int keep_cell(struct first_pass *pass, size_t row, size_t column, const s
         int err = levels_place(&pass->sheet->words[column], cell->text, &word);
         if (err < 0)
             return err;
-        value = kept_word(word < WORDS_MOST ? word + 1 : WORDS_MOST + 1);
-    } else if (cell->kind == CELL_MISSING) {
-        value = kept_word(0);
+        *value = kept_word(word < WORDS_MOST ? word + 1 : WORDS_MOST + 1);
     }
-    pass->cells[row * pass->width + column] = value;
+    pass->cells[row * pass->width + column] = *value;
     return 0;
 }
 
@@ -165,17 +173,18 @@ static int settle_commas(struct profile *profile)
     return 0;
 }
 
-static int keep_first(struct first_pass *pass, size_t line, const char *const *fields, size_t count)
+static int keep_first(struct first_pass *pass, size_t line, const struct csv_field *fields, size_t count)
 {
     pass->first_line = line;
     pass->first = mem_get(count, sizeof *pass->first);
     pass->again = mem_get(count, sizeof *pass->again);
+    pass->met = mem_get((size_t)1 << MET_BITS, sizeof *pass->met);
     pass->sheet->profile = mem_get(count, sizeof *pass->sheet->profile);
-    if (!pass->first || !pass->again || !pass->sheet->profile)
+    if (!pass->first || !pass->again || !pass->met || !pass->sheet->profile)
         return SPH_EMEMORY;
     pass->width = pass->sheet->columns = count;
     for (size_t i = 0; i < count; i++)
-        if (!(pass->first[i] = mem_text(fields[i])))
+        if (!(pass->first[i] = mem_text_of(fields[i].text, fields[i].length)))
             return SPH_EMEMORY;
     return expect_cells(pass);
 }
@@ -186,34 +195,72 @@ static int wrong_width(const struct sheet *sheet, size_t line, size_t count)
                       count == 1 ? "" : "s", sheet->columns);
 }
 
-static const char *first_line(void *user, const char *line, const char *end)
+/* Where the field is looked up; NULL: it is not in the file as it is, or commas in it have to be counted. */
+static struct met *place_of(const struct first_pass *pass, size_t column, const struct csv_field *field)
 {
-    struct first_pass *pass = user;
-    if (!pass->cells || pass->rows >= pass->capacity)
+    uint64_t head = 0;
+    if (field->kind != CSV_TEXT || (pass->sheet->delimiter != ',' && memchr(field->text, ',', field->length)))
         return NULL;
-    const char *next = plain_row(&pass->plain, line, end, pass->cells + pass->rows * pass->width);
-    pass->rows += next != NULL;
-    return next;
+    memcpy(&head, field->text, field->length < sizeof head ? field->length : sizeof head);
+    head ^= (uint64_t)field->length << 56 ^ column * UINT64_C(0x9e3779b97f4a7c15);
+    return &pass->met[head * UINT64_C(0x9e3779b97f4a7c15) >> (64 - MET_BITS)];
 }
 
-static int first_row(void *user, size_t line, const char *const *fields, size_t count)
+/* A field that is no plain number, with care. */
+static int add_field(struct first_pass *pass, size_t line, size_t column, const struct csv_field *field)
+{
+    struct cell cell;
+    double value;
+    struct met *met = place_of(pass, column, field);
+    struct profile *profile = &pass->sheet->profile[column];
+    size_t row = pass->rows - 1;
+    if (met && met->text && met->length == field->length && met->column == column &&
+        !memcmp(met->text, field->text, field->length) && (!pass->cells || row < pass->capacity)) {
+        *(kept_word_of(met->value) ? &profile->texts : &profile->missing) += 1;
+        if (pass->cells)
+            pass->cells[row * pass->width + column] = met->value;
+        return 0;
+    }
+    if (!mem_reserve((void **)&pass->text, &pass->text_capacity, (size_t)field->length + 1, 1))
+        return SPH_EMEMORY;
+    memcpy(pass->text, field->text, field->length);
+    pass->text[field->length] = '\0';
+    cell_read(&cell, pass->text);
+    pass->again[column] += !strcmp(pass->text, pass->first[column]);
+    int err = add_to_profile(profile, line, &cell, pass->sheet->delimiter != ',');
+    if (!err)
+        err = keep_cell(pass, row, column, &cell, &value);
+    if (!err && met && isnan(value))
+        *met = (struct met){field->text, field->length, column, value};
+    return err;
+}
+
+static int first_row(void *user, size_t line, const struct csv_field *fields, size_t count)
 {
     struct first_pass *pass = user;
-    int err;
+    struct profile *profile = pass->sheet->profile;
+    int commas = pass->sheet->delimiter != ',', err = 0;
     if (!pass->rows++)
         return keep_first(pass, line, fields, count);
     if (count != pass->width)
         return wrong_width(pass->sheet, line, count);
-    int commas = pass->sheet->delimiter != ',';
-    for (size_t i = 0; i < count; i++) {
-        struct cell cell;
-        cell_read_padded(&cell, fields[i]);
-        if ((err = add_to_profile(&pass->sheet->profile[i], line, &cell, commas)) < 0 ||
-            (err = keep_cell(pass, pass->rows - 1, i, &cell)) < 0)
-            return err;
-        pass->again[i] += *fields[i] == *pass->first[i] && !strcmp(fields[i], pass->first[i]);
+    if (pass->rows > pass->capacity)
+        forget_cells(pass);
+    double *out = pass->cells ? pass->cells + (pass->rows - 1) * count : NULL;
+    for (size_t i = 0; i < count && !err; i++) {
+        const struct csv_field *field = &fields[i];
+        if (field->kind != CSV_NUMBER) {
+            err = add_field(pass, line, i, field);
+            out = pass->cells ? out : NULL;
+            continue;
+        }
+        profile[i].numbers++;
+        if (commas && !profile[i].points)
+            profile[i].points = memchr(field->text, '.', field->length) != NULL;
+        if (out)
+            out[i] = field->number;
     }
-    return 0;
+    return err;
 }
 
 static int by_text(const void *a, const void *b)
@@ -275,7 +322,6 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
     struct sheet *sheet = pass->sheet;
     if (!pass->rows)
         return sph_fail_at(SPH_EFORMAT, sheet->path, "no rows, only empty lines");
-    plain_end(&pass->plain);
     const char **sorted = sort_texts(expected, expected_count);
     int header = sorted ? has_header(pass, sorted, expected_count) : SPH_EMEMORY;
     mem_free(sorted);
@@ -287,8 +333,9 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
     if (!sheet->header) {
         for (size_t i = 0; i < pass->width; i++) {
             struct cell cell;
+            double value;
             cell_read(&cell, pass->first[i]);
-            int err = keep_cell(pass, 0, i, &cell);
+            int err = keep_cell(pass, 0, i, &cell, &value);
             if (!err)
                 err = add_to_profile(&sheet->profile[i], pass->first_line, &cell, sheet->delimiter != ',');
             if (err < 0)
@@ -343,7 +390,7 @@ static int open_text(struct sheet *sheet, const struct sheet_hints *hints)
     sheet->is_text = 1;
     sheet->delimiter =
         delimiter && !hints->expected ? delimiter : csv_sniff(sheet->bytes, sheet->length, delimiter);
-    err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, first_line, first_row, &pass);
+    err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, first_row, &pass);
     if (!err)
         err = finish(&pass, hints->expected, hints->expected_count);
     for (size_t i = 0; i < pass.width && pass.first; i++)
@@ -351,7 +398,8 @@ static int open_text(struct sheet *sheet, const struct sheet_hints *hints)
     mem_free(pass.first);
     mem_free(pass.again);
     mem_free(pass.cells);
-    plain_free(&pass.plain);
+    mem_free(pass.met);
+    mem_free(pass.text);
     return err;
 }
 
@@ -368,30 +416,46 @@ const struct reader reader_text = {.knows = knows_any, .open_sheet = open_text};
 struct later_pass {
     const struct sheet *sheet;
     struct cell *cells;
+    char *text; /* the row's fields, NUL behind each */
+    size_t text_capacity;
     sheet_row *row;
     void *user;
     size_t rows;
 };
 
-static int later_row(void *user, size_t line, const char *const *fields, size_t count)
+static int later_row(void *user, size_t line, const struct csv_field *fields, size_t count)
 {
     struct later_pass *pass = user;
+    size_t length = count;
     if (!pass->rows++ && pass->sheet->header)
         return 0;
     if (count != pass->sheet->columns) /* a file that changes while it is read */
         return wrong_width(pass->sheet, line, count);
     for (size_t i = 0; i < count; i++)
+        length += fields[i].length;
+    if (!mem_reserve((void **)&pass->text, &pass->text_capacity, length, 1))
+        return SPH_EMEMORY;
+    char *text = pass->text;
+    for (size_t i = 0; i < count; i++) {
+        memcpy(text, fields[i].text, fields[i].length);
+        text[fields[i].length] = '\0';
         if (pass->sheet->profile[i].comma == COMMA_DECIMAL)
-            cell_read_decimal(&pass->cells[i], fields[i]);
+            cell_read_decimal(&pass->cells[i], text);
+        else if (fields[i].kind == CSV_NUMBER)
+            pass->cells[i] = (struct cell){.kind = CELL_NUMBER, .value = fields[i].number, .text = text};
         else
-            cell_read_padded(&pass->cells[i], fields[i]);
+            cell_read(&pass->cells[i], text);
+        text += fields[i].length + 1;
+    }
     return pass->row(pass->user, line, pass->cells);
 }
 
 static int scan_with(const struct sheet *sheet, sheet_row *row, void *user, struct cell *cells)
 {
     struct later_pass pass = {.sheet = sheet, .row = row, .user = user, .cells = cells};
-    return csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, NULL, later_row, &pass);
+    int err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->delimiter, later_row, &pass);
+    mem_free(pass.text);
+    return err;
 }
 
 struct one_row {

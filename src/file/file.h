@@ -105,9 +105,6 @@ int file_replace_begin(struct file_replace *out, const char *path);
 int file_replace_write(struct file_replace *file, const void *bytes, size_t length);
 int file_replace_commit(struct file_replace *file);
 int file_replace_sink(void *file, const void *bytes, size_t length); /* write, for a sph_sink */
-
-/* Lets the system begin to bring what was written to the disk, so that commit has less to wait for. */
-void file_replace_push(struct file_replace *file);
 void file_replace_abort(struct file_replace *file);
 
 /* Gives what was written whole and synced under another name, a file or a folder, its own. */

@@ -170,15 +170,6 @@ int file_replace_write(struct file_replace *file, const void *bytes, size_t leng
     return file_write_all(file->fd, bytes, length) < 0 ? replace_failed(file, "write") : 0;
 }
 
-void file_replace_push(struct file_replace *file)
-{
-#ifdef SYNC_FILE_RANGE_WRITE
-    sync_file_range(file->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-#else
-    (void)file;
-#endif
-}
-
 int file_replace_sink(void *file, const void *bytes, size_t length)
 {
     return file_replace_write(file, bytes, length);

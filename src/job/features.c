@@ -2,7 +2,6 @@
  *
  * What the whole library was built with, and can use here. */
 #include <archive.h>
-#include <csv.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -36,13 +35,10 @@
 #endif
 
 #define FEATURES_FILES                                                                                       \
-    "csv: libcsv " FEATURES_DOTTED(CSV_MAJOR, CSV_MINOR) "\n"                                                \
-                                                         "archives: " ARCHIVE_VERSION_STRING "\n"            \
-                                                         "pictures: " FEATURES_JPEG ", " FEATURES_PNG        \
-                                                         "\n" FEATURES_DOWNLOADS                             \
-                                                         "json: jansson " JANSSON_VERSION "\n"               \
-                                                         "yaml: libyaml\n" FEATURES_ONNX                     \
-                                                         "figures: gnuplot, looked for when one is drawn\n"
+    "archives: " ARCHIVE_VERSION_STRING "\n"                                                                 \
+    "pictures: " FEATURES_JPEG ", " FEATURES_PNG "\n" FEATURES_DOWNLOADS "json: jansson " JANSSON_VERSION    \
+    "\n"                                                                                                     \
+    "yaml: libyaml\n" FEATURES_ONNX "figures: gnuplot, looked for when one is drawn\n"
 
 #define FEATURES(kernels, matrices) FEATURES_BEGIN(kernels, matrices) FEATURES_FILES FEATURES_END
 

@@ -7,7 +7,7 @@
 
 #include "data/data.h"
 #include "job/options.h"
-#include "store/npz.h"
+#include "data/npz.h"
 
 /* What is opened; the rest stays NULL. */
 enum recorded_parts {

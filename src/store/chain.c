@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-const struct tensor_names chain_names = {.no_bias = 1};
-
 /* ---------------------------------------------------------------- layers */
 
 static const char *leaf_of(const char *name)
@@ -246,6 +244,44 @@ int chain_read(struct chain *out, const struct safetensors *file)
     if (err < 0)
         chain_free(out);
     return err;
+}
+
+/* What a tensor is called in the file: a layer without a path has no dot before its tensors. */
+static void name_tensor(const sph_net *net, const struct net_tensor *tensor, char out[static TENSOR_NAME])
+{
+    (void)net;
+    snprintf(out, TENSOR_NAME, "%s", tensor->view.name + (*tensor->view.name == '.'));
+}
+
+int chain_open(sph_net **out, const struct chain *chain, const struct safetensors *file)
+{
+    sph_net *net = NULL;
+    int err = sph_net_new(&net, chain->dtype);
+    if (err < 0)
+        return err;
+    int node = sph_net_input(net, chain->layer[0].shape.n);
+    for (size_t k = 0; k < chain->count && node >= 0; k++)
+        node = sph_net_dense(net, node,
+                             &(sph_layer){.path = chain->layer[k].path,
+                                          .units = chain->layer[k].shape.m,
+                                          .param = chain->layer[k].param,
+                                          .act = k + 1 < chain->count ? SPH_ACT_RELU : SPH_ACT_IDENTITY});
+    err = node < 0 ? node : net_finish(net, node);
+    if (err < 0)
+        sph_fail_move(err, file->path, 0, 1);
+    else
+        err = tensors_take(net, file, 1, &(struct tensor_names){.of = name_tensor, .no_bias = 1}, -1);
+    if (err < 0)
+        sph_net_free(net);
+    else
+        *out = net;
+    return err;
+}
+
+int chain_lacks(const struct chain *chain, const struct net_tensor *tensor)
+{
+    int bias = tensor->view.group == SPH_GROUP_BIAS || tensor->view.group == SPH_GROUP_LAMBDA;
+    return bias && !chain->layer[tensor->layer].shape.has_bias;
 }
 
 void chain_free(struct chain *chain)

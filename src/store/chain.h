@@ -35,12 +35,10 @@ void chain_free(struct chain *chain);
 /* "0, 2, 4", cut to size. */
 void chain_order(const struct chain *chain, char *out, size_t size);
 
-extern const struct tensor_names chain_names; /* biases may be absent */
+/* The net, with the file's numbers: relu between the layers, nothing behind the last; a bias that is not there is 0. */
+int chain_open(sph_net **out, const struct chain *chain, const struct safetensors *file);
 
-/* Streams the chain to the file out in another parameterization: one piece of units at a time, so that
- * neither file has to fit in memory. The last layer stays plain. Negative scales that the target cannot hold
- * turn the weights of the next layer. *learned <- numbers written. */
-int chain_convert(const struct safetensors *file, const struct chain *chain, const char *out, sph_param to,
-                  size_t threads, size_t *learned);
+/* Whether a tensor of that net is a bias of zeros that the file does not have. */
+int chain_lacks(const struct chain *chain, const struct net_tensor *tensor);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From file to file: through a net where the file says or shows what net it is, else as a chain. */
+ * From file to file: open, convert, save. */
 #include <string.h>
 
 #include "base/error.h"
@@ -72,21 +72,47 @@ static int convert_net(const char *in, const char *out, const sph_convert_opts *
     return 0;
 }
 
+/* A unit that is constant leaves that to the biases of the next layer, which may have had none. */
+static int note_biases(struct chain *chain, const sph_net *net)
+{
+    double *values = mem_get(tensors_largest(net), sizeof *values);
+    for (size_t i = 0; i < net->tensor_count && values; i++) {
+        const struct net_tensor *tensor = &net->tensors[i];
+        if (!chain_lacks(chain, tensor))
+            continue;
+        net_read_tensor(net, tensor, values);
+        for (size_t j = 0; j < tensor->view.count; j++)
+            chain->layer[tensor->layer].shape.has_bias |= values[j] != 0;
+    }
+    mem_free(values);
+    return values ? 0 : SPH_EMEMORY;
+}
+
+/* A file like the one that was read: without a description, with its metadata and with the biases it had. */
 static int convert_chain(const struct safetensors *file, const char *out, const sph_convert_opts *opts,
                          sph_converted *result)
 {
     struct chain chain;
+    sph_net *net = NULL, *converted = NULL;
     int err = chain_read(&chain, file);
-    if (err < 0)
-        return err;
-    if (opts->names != SPH_NAMES_SPHERELU)
+    if (!err && opts->names != SPH_NAMES_SPHERELU)
         err = sph_fail_at(SPH_EFORMAT, file->path,
                           "a chain of dense layers, and torchvision's names are for its resnets");
-    if (!err)
-        err = chain_convert(file, &chain, out, opts->to, opts->threads < 1 ? 1 : (size_t)opts->threads,
-                            &result->learned);
-    result->layers = chain.count;
-    chain_order(&chain, result->order, sizeof result->order);
+    if (!err && !(err = chain_open(&net, &chain, file)) &&
+        (err = sph_net_convert(&converted, net, opts->to, opts->flags)) < 0)
+        sph_fail_move(err, file->path, 0, 0);
+    sph_net_free(net);
+    if (!err && !(err = note_biases(&chain, converted)) &&
+        !(err = model_save_chain(out, converted, &chain, file))) {
+        result->net = converted;
+        result->layers = chain.count;
+        result->learned = sph_net_learned(converted);
+        for (size_t i = 0; i < converted->tensor_count; i++)
+            if (chain_lacks(&chain, &converted->tensors[i]))
+                result->learned -= converted->tensors[i].view.count;
+        chain_order(&chain, result->order, sizeof result->order);
+    } else
+        sph_net_free(converted);
     chain_free(&chain);
     return err;
 }

@@ -166,24 +166,38 @@ static void name_member(char out[static MEMBER_NAME], size_t member, size_t memb
         snprintf(out, MEMBER_NAME, MODEL_MEMBERS ".%zu.", member);
 }
 
-static int list_tensors(struct st_writer *writer, const sph_net *net, const char *before)
+/* Which tensors of a net are written, and in which order: all as they are, or a chain's layer by layer. */
+static size_t choose_tensors(size_t *out, const sph_net *net, const struct chain *chain)
+{
+    size_t count = 0;
+    for (size_t l = 0; l < (chain ? net->layer_count : 1); l++)
+        for (size_t i = 0; i < net->tensor_count; i++)
+            if (!chain || (net->tensors[i].layer == l && !chain_lacks(chain, &net->tensors[i])))
+                out[count++] = i;
+    return count;
+}
+
+static int list_tensors(struct st_writer *writer, const sph_net *net, const char *before, int plain,
+                        const size_t *which, size_t count)
 {
     enum st_dtype dtype = net->dtype == SPH_F32 ? ST_F32 : ST_F64;
     int err = 0;
-    for (size_t i = 0; i < net->tensor_count && !err; i++) {
-        const sph_tensor *view = &net->tensors[i].view;
+    for (size_t i = 0; i < count && !err; i++) {
+        const sph_tensor *view = &net->tensors[which[i]].view;
         char name[TENSOR_NAME];
-        snprintf(name, sizeof name, "%s%s", before, view->name);
+        snprintf(name, sizeof name, "%s%s", before,
+                 view->name + (plain && *view->name == '.')); /* a chain's only layer */
         err = st_writer_tensor(writer, name, dtype, view->shape, view->ndim);
     }
     return err;
 }
 
-static int write_tensors(struct st_writer *writer, const sph_net *net, double *values, char *bytes)
+static int write_tensors(struct st_writer *writer, const sph_net *net, const size_t *which, size_t count,
+                         double *values, char *bytes)
 {
     int err = 0;
-    for (size_t i = 0; i < net->tensor_count && !err; i++) {
-        const struct net_tensor *tensor = &net->tensors[i];
+    for (size_t i = 0; i < count && !err; i++) {
+        const struct net_tensor *tensor = &net->tensors[which[i]];
         net_read_tensor(net, tensor, values);
         net->k->from_double(tensor->view.count, values, bytes);
         err = st_writer_data(writer, bytes, tensor->view.count * net->k->size);
@@ -206,9 +220,30 @@ int model_check_member(const char *path, const sph_net *first, const sph_net *ot
     return err;
 }
 
+/* What a file has beside the numbers: a description, or what another file of dense layers had. */
+struct beside {
+    const json_t *data;
+    const struct chain *chain; /* not NULL: no description */
+    const struct safetensors *like;
+};
+
+static int begin(struct st_writer *writer, const char *path, const sph_sink *sink, sph_net *const *nets,
+                 size_t count, const struct beside *beside)
+{
+    struct text metadata = {0};
+    int err = beside->chain ? 0 : describe(&metadata, path, nets[0], count, beside->data);
+    if (!err)
+        err = sink ? st_writer_begin_sink(writer, sink) : st_writer_begin(writer, path);
+    if (!err)
+        err = beside->chain ? st_writer_carry(writer, beside->like)
+                            : st_writer_metadata(writer, MODEL_METADATA, metadata.chars);
+    text_free(&metadata);
+    return err;
+}
+
 /* Into sink or, where that is NULL, into the file. */
 static int save(const char *path, const sph_sink *sink, sph_net *const *nets, size_t count,
-                const json_t *data)
+                const struct beside *beside)
 {
     for (size_t k = 1; k < count; k++) {
         int differs = model_check_member(path, nets[0], nets[k], k);
@@ -218,28 +253,23 @@ static int save(const char *path, const sph_sink *sink, sph_net *const *nets, si
     for (size_t k = 0; k < count; k++)
         if (!nets[k]->ready)
             return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
-    struct text metadata = {0};
     struct st_writer writer = {0};
-    size_t largest = tensors_largest(nets[0]);
+    size_t largest = tensors_largest(nets[0]), *which = mem_get(nets[0]->tensor_count, sizeof *which), chosen;
     char before[MEMBER_NAME];
     double *values = mem_get(largest, sizeof *values);
     char *bytes = mem_get(largest, nets[0]->k->size);
-    int err = values && bytes ? 0 : SPH_EMEMORY;
-    if (err < 0 || (err = describe(&metadata, path, nets[0], count, data)) < 0 ||
-        (err = sink ? st_writer_begin_sink(&writer, sink) : st_writer_begin(&writer, path)) < 0 ||
-        (err = st_writer_metadata(&writer, MODEL_METADATA, metadata.chars)) < 0)
-        goto out;
+    int err = values && bytes && which ? begin(&writer, path, sink, nets, count, beside) : SPH_EMEMORY;
+    chosen = err ? 0 : choose_tensors(which, nets[0], beside->chain);
     for (size_t k = 0; k < count && !err; k++) {
         name_member(before, k, count);
-        err = list_tensors(&writer, nets[k], before);
+        err = list_tensors(&writer, nets[k], before, beside->chain != NULL, which, chosen);
     }
     for (size_t k = 0; k < count && !err; k++)
-        err = write_tensors(&writer, nets[k], values, bytes);
+        err = write_tensors(&writer, nets[k], which, chosen, values, bytes);
     if (!err)
         err = st_writer_commit(&writer);
-out:
     st_writer_abort(&writer);
-    text_free(&metadata);
+    mem_free(which);
     mem_free(bytes);
     mem_free(values);
     return err;
@@ -247,7 +277,13 @@ out:
 
 int model_save_members(const char *path, sph_net *const *nets, size_t count, const json_t *data)
 {
-    return save(path, NULL, nets, count, data);
+    return save(path, NULL, nets, count, &(struct beside){.data = data});
+}
+
+int model_save_chain(const char *path, sph_net *net, const struct chain *chain,
+                     const struct safetensors *like)
+{
+    return save(path, NULL, &net, 1, &(struct beside){.chain = chain, .like = like});
 }
 
 /* ---------------------------------------------------------------- opening */
@@ -347,32 +383,13 @@ out:
     return err;
 }
 
-/* A chain of dense layers: relu between them, nothing behind the last. */
 static int open_chain(sph_net **out, const struct safetensors *file)
 {
     struct chain chain;
-    sph_net *net = NULL;
-    int err = chain_read(&chain, file), node = -1;
-    if (err < 0 || (err = sph_net_new(&net, chain.dtype)) < 0)
-        goto out;
-    node = sph_net_input(net, chain.layer[0].shape.n);
-    for (size_t k = 0; k < chain.count && node >= 0; k++)
-        node = sph_net_dense(net, node,
-                             &(sph_layer){.path = chain.layer[k].path,
-                                          .units = chain.layer[k].shape.m,
-                                          .param = chain.layer[k].param,
-                                          .act = k + 1 < chain.count ? SPH_ACT_RELU : SPH_ACT_IDENTITY});
-    err = node < 0 ? node : net_finish(net, node);
-    if (err < 0)
-        sph_fail_move(err, file->path, 0, 1);
-    else
-        err = tensors_take(net, file, 1, &chain_names, -1);
-out:
+    int err = chain_read(&chain, file);
+    if (!err)
+        err = chain_open(out, &chain, file);
     chain_free(&chain);
-    if (err < 0)
-        sph_net_free(net);
-    else
-        *out = net;
     return err;
 }
 
@@ -455,7 +472,7 @@ static int save_with_note(const sph_net *net, const char *path, const sph_sink *
         err = sph_fail_at(SPH_EARG, path, "the net's note is not a JSON object, and a file keeps no other");
     sph_net *one = (sph_net *)net;
     if (!err)
-        err = save(path, sink, &one, 1, data);
+        err = save(path, sink, &one, 1, &(struct beside){.data = data});
     json_decref(data);
     return err;
 }

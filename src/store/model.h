@@ -25,6 +25,12 @@ enum { MODEL_FORMAT = 1 };
  * them, or NULL. Replaces the file whole. */
 int model_save_members(const char *path, sph_net *const *nets, size_t count, const json_t *data);
 
+/* A file of dense layers like another: without a description, with its metadata and the biases that it had. */
+struct chain;
+struct safetensors;
+int model_save_chain(const char *path, sph_net *net, const struct chain *chain,
+                     const struct safetensors *like);
+
 /* SPH_EARG: the two are not of one shape. */
 int model_check_member(const char *path, const sph_net *first, const sph_net *other, size_t member);
 

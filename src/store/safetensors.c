@@ -412,15 +412,3 @@ int st_dtype_is_real(enum st_dtype dtype)
 {
     return dtype == ST_F64 || dtype == ST_F32 || dtype == ST_F16 || dtype == ST_BF16;
 }
-
-struct st_tensor safetensors_span(const struct st_tensor *tensor, size_t from, size_t count)
-{
-    struct st_tensor span = *tensor;
-    size_t size = dtype_sizes[tensor->dtype];
-    assert(from <= tensor->count && count <= tensor->count - from);
-    span.data = (const unsigned char *)tensor->data + from * size;
-    span.shape[0] = span.count = count;
-    span.ndim = 1;
-    span.bytes = count * size;
-    return span;
-}

@@ -84,9 +84,6 @@ const char *safetensors_metadata(const struct safetensors *file, const char *key
 /* out (count) <- the elements, exactly: an integer that no double equals is refused. */
 int safetensors_to_double(const struct st_tensor *tensor, double *out);
 
-/* A vector of count of its elements, from the given one on. */
-struct st_tensor safetensors_span(const struct st_tensor *tensor, size_t from, size_t count);
-
 /* ---------------------------------------------------------------- writing
  * begin; metadata and tensor in any number and order; then the data of all tensors in that order, in pieces
  * of any size; commit. So a file larger than memory can be written. Any failure has already aborted the

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/npz.h"
+#include "data/npz.h"
 
 struct series_column {
     char name[NPZ_NAME];   /* of the array                   */

@@ -3,7 +3,7 @@
  * libFuzzer target: whatever the bytes, the reader of .npz accepts or refuses them, and hands out as many
  * numbers as the shape says. Start from tests/bad/npz. */
 #include "fuzz.h"
-#include "store/npz.h"
+#include "data/npz.h"
 
 static void read_all(struct npz *npz, const char *name)
 {

@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "file/file.h"
 #include "base/memory.h"
-#include "store/npz.h"
-#include "store/npz_names.h"
+#include "data/npz.h"
+#include "data/npz_names.h"
 
-enum { PIECE = 1 << 16, HEADER_ALIGN = 64, HEADER_MAX = 256 };
+enum { PIECE = 1 << 16 };
 
 struct npz_writer {
     struct file_replace file;
@@ -92,43 +92,19 @@ fail:
     return err;
 }
 
-/* NPY 1.0, padded as numpy does, so that the numbers are aligned within the array's file. */
-static size_t make_header(unsigned char header[HEADER_MAX], const struct npz_array *array)
-{
-    static const char ours = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
-    enum { START = 10 };
-    char shape[128] = "", dict[HEADER_MAX];
-    size_t used = 0;
-    for (size_t i = 0; i < array->ndim; i++)
-        used += (size_t)snprintf(shape + used, sizeof shape - used, "%zu%s", array->shape[i],
-                                 array->ndim == 1      ? ","
-                                 : i + 1 < array->ndim ? ", "
-                                                       : "");
-    int n = snprintf(dict, sizeof dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
-                     array->type[0] == '<' ? ours : array->type[0], array->type + 1, shape);
-    size_t length = ((size_t)n + START + 1 + HEADER_ALIGN - 1) / HEADER_ALIGN * HEADER_ALIGN;
-    assert(length <= HEADER_MAX);
-    memset(header, ' ', length);
-    memcpy(header, "\x93NUMPY\1\0", 8);
-    header[8] = (unsigned char)((length - START) & 0xff);
-    header[9] = (unsigned char)((length - START) >> 8);
-    memcpy(header + START, dict, (size_t)n);
-    header[length - 1] = '\n';
-    return length;
-}
-
 int npz_writer_array(struct npz_writer **writer, const struct npz_array *array)
 {
     struct npz_writer *w = *writer;
     struct archive_entry *entry = archive_entry_new();
-    unsigned char header[HEADER_MAX];
+    unsigned char header[NPY_HEADER];
     char name[NPZ_NAME + 8];
     assert(!w->left && array->ndim <= NPZ_DIMS);
     if (!entry) {
         npz_writer_abort(writer);
         return sph_fail(SPH_EMEMORY, "out of memory: writing an array");
     }
-    size_t length = make_header(header, array), bytes = npz_array_bytes(array);
+    size_t length = npy_write_header(header, array->type, array->shape, array->ndim),
+           bytes = npz_array_bytes(array);
     snprintf(name, sizeof name, "%s.npy", array->name);
     archive_entry_set_pathname(entry, name);
     archive_entry_set_filetype(entry, AE_IFREG);

@@ -2,8 +2,8 @@
  *
  * Names in a zip are UTF-8. libarchive asks the locale for that: this thread's is such a one between begin
  * and end, whatever the program's may be. The locale is made once for a file: its own files are read for that. */
-#ifndef SPH_STORE_NPZ_NAMES_H
-#define SPH_STORE_NPZ_NAMES_H
+#ifndef SPH_DATA_NPZ_NAMES_H
+#define SPH_DATA_NPZ_NAMES_H
 
 #include <locale.h>
 

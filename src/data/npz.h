@@ -3,20 +3,25 @@
  * Named arrays in one file, as numpy.savez writes and numpy.load reads them: a zip, not compressed, of NPY
  * files. Writing streams, so that arrays larger than memory can be written, and replaces the file whole; the
  * same arrays give the same bytes. Reading maps the file and hands out numbers as f64. */
-#ifndef SPH_STORE_NPZ_H
-#define SPH_STORE_NPZ_H
+#ifndef SPH_DATA_NPZ_H
+#define SPH_DATA_NPZ_H
 
-#include <stddef.h>
+#include "data/npy.h"
 
-enum { NPZ_NAME = 128, NPZ_DIMS = 4 };
+enum { NPZ_NAME = 128, NPZ_DIMS = NPY_DIMS };
 
 /* ---------------------------------------------------------------- reading */
 
 struct npz;
 
 /* The directory and every array's header are read and checked, the numbers not yet. Compressed files are read
- * too. Refused: more than NPZ_DIMS dimensions, Fortran order, records, objects and text, a name twice. */
+ * too. Refused: more than NPZ_DIMS dimensions, records, objects and text, a name twice. */
 int npz_open(struct npz **out, const char *path);
+
+/* The same for bytes that stay where they are as long as npz is used. wanted: the headers of other arrays are not looked at,
+ * and only their names are known; they may be of any type. path is for messages. */
+typedef int npz_wanted(const char *name);
+int npz_open_bytes(struct npz **out, const char *path, const void *bytes, size_t length, npz_wanted *wanted);
 void npz_free(struct npz *npz);
 
 /* The name of the i-th array, as they stand in the file; NULL: there are no more. */
@@ -25,9 +30,13 @@ const char *npz_name(const struct npz *npz, size_t i);
 /* 1 and its shape (shape and ndim may be NULL), or 0: there is none of this name. ndim 0 is one number. */
 int npz_find(const struct npz *npz, const char *name, size_t shape[NPZ_DIMS], size_t *ndim);
 
-/* values (count) <- count of its numbers, in C's order, from the first-th on. The first reading of an array
- * checks all of its bytes against the zip's sum. A name that is not there, and numbers past the end, are
- * SPH_EARG. */
+/* Its header, and its numbers where they lie as long as npz is used. The first reading of an array checks all of its bytes
+ * against the zip's sum. A name that is not there is SPH_EARG. */
+int npz_numbers(struct npz *npz, const char *name, const struct npy_header **header,
+                const unsigned char **numbers);
+
+/* values (count) <- count of its numbers, in C's order (that of Fortran is refused), from the first-th on. Numbers past the
+ * end are SPH_EARG. */
 int npz_read(struct npz *npz, const char *name, double *values, size_t first, size_t count);
 
 /* ---------------------------------------------------------------- writing
