@@ -242,9 +242,11 @@ static size_t count_words(const struct levels *levels)
 
 static int fail_slip(const struct sheet *sheet, const struct column *column, const struct profile *profile)
 {
-    return sheet_fail(sheet, profile->text_line, column->name,
-                      "column '%s' holds '%.60s', expected a number%s", column->name, profile->text_example,
-                      profile->numbers > profile->texts ? " like its other cells" : "");
+    return sheet_fail(
+        sheet, profile->text_line, column->name,
+        "column '%s' holds '%.60s', expected a number%s; if it means an empty cell: --missing-words '%.60s'",
+        column->name, profile->text_example, profile->numbers > profile->texts ? " like its other cells" : "",
+        profile->text_example);
 }
 
 /* What is wrong with columns, told all at once: so many of them by name. */

@@ -100,6 +100,8 @@ static int build(sph_data *data, const struct sheet *sheet, const sph_data_opts 
     data->missing = opts->missing;
     if (sheet->is_text && (unsigned char)opts->delimiter < 0x80) /* JSON holds no halves of characters */
         data->delimiter = opts->delimiter;
+    if (opts->missing_words && !(data->missing_words = mem_text(opts->missing_words)))
+        return SPH_EMEMORY;
     int err = columns_choose(data, sheet, opts);
     if (err < 0)
         return err;

@@ -178,7 +178,7 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
 {
     struct sheet_hints all = *hints;
     all.delimiter = opts->delimiter;
-    *out = (struct sheet){.default_targets = 1};
+    *out = (struct sheet){.default_targets = 1, .missing_words = opts->missing_words};
     const sph_data_set *set = registry_find(source);
     struct stat info;
     if (set && !stat(source, &info) && S_ISREG(info.st_mode))

@@ -366,6 +366,7 @@ static const struct default_row rows[] = {
     /* never written down unless they are asked for */
     {OPTION_TARGET, FOR_ALL, NULL, NULL, leave_unset, "the last column"},
     {OPTION_KEEP, FOR_ALL, NULL, NULL, leave_unset, NULL},
+    {OPTION_MISSING_WORDS, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_DELIMITER, FOR_ALL, NULL, NULL, leave_unset, "detected"},
     {OPTION_TASK, FOR_ALL, NULL, NULL, leave_unset, "detected"},
     {OPTION_ROWS, FOR_ALL, NULL, NULL, leave_unset, "all"},

@@ -55,6 +55,7 @@ int job_read_data(const struct job_spec *spec, struct data_cache *cache, sph_dat
     opts.delimiter = o->delimiter;
     opts.task = o->task;
     opts.missing = (sph_missing)o->missing;
+    opts.missing_words = o->missing_words;
     opts.seed = job_seed(spec, OPTION_SEED_SPLIT);
     opts.rows = o->rows;
     opts.noise = o->noise;

@@ -79,6 +79,9 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(TASK, task, "task", WORD, TASK, "", "data", "task", OPTION_WORDS(SPH_TASKS), "kind of target")         \
     X(MISSING, missing, "missing", WORD, MISSING, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),     \
       "empty cells: stop with an error, fill in the mean of the training samples, or drop the row")          \
+    X(MISSING_WORDS, missing_words, "missing-words", TEXT, ANY, "", "data", "missing_words", "WORD,...",     \
+      "words that mean an empty cell, beside NA, N/A, NaN, null, ? and -; upper and lower case are the "     \
+      "same")                                                                                                \
     X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZE, "", "data", "standardize",                 \
       OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
       "scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the "        \

@@ -79,7 +79,8 @@ struct sph_data {
     int reversed; /* the features lie in x from the last column to the first */
     int named;    /* the names mean something: they came from a header or a known set */
     sph_missing missing;
-    char delimiter; /* the user's, 0: none given */
+    char *missing_words; /* that stand for a missing cell, comma-separated, or NULL */
+    char delimiter;      /* the user's, 0: none given */
 
     uint8_t *pixels;                /* (rows, channels, height, width) images in memory, or NULL */
     struct pictures *pictures;      /* images that are brought when they are needed, or NULL */

@@ -40,5 +40,14 @@ printf 'name: named\ndata: {name: names.csv}\nnet: {kind: mlp, hidden: [4]}\ntra
 refuses "format key=id path=named.yaml line=2" run named.yaml --out bad
 says "--set data.drop=auto"
 run 0 run named.yaml --set data.drop=auto --out named --quiet # the advice works
+awk 'BEGIN { print "x,y,z"; for (i = 0; i < 100; i++) print (i == 50 ? "unknown" : i * 1.5) "," i % 7 "," i }' >word.csv
+refuses "format key=x path=word.csv line=52" train --data word.csv --out bad
+says "--missing-words"
+run 0 train --data word.csv --missing-words none,Unknown --out word --no-report
+check "the word is not counted as missing: $(cat out)" grep -q "1 missing cell filled: x 1" out
+printf 'x,y,z\nUNKNOWN,3,1\n' >new.csv
+run 0 predict word --data new.csv --quiet
+check "the network does not know the word" [ "$(lines out)" -eq 2 ]
+run 0 train --resume --out word
 absent bad nothing
 finish
