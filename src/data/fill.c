@@ -17,8 +17,6 @@ struct filling {
     const size_t *from;
     int with_targets;
     const struct data_refusal *refusal;
-    struct step *steps; /* (step_count) what take_numbers does */
-    size_t step_count;
     unsigned char *empty; /* (column_count) missing cells of the row */
     struct levels groups; /* words of the column of groups */
 };
@@ -245,119 +243,6 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
     return 0;
 }
 
-/* ---------------------------------------------------------------- rows kept as numbers
- * As fill_row, without a cell being made: most rows have nothing that could be refused. */
-
-struct step {
-    size_t from, at; /* in the table's row; in x or y */
-    size_t column;
-    int target;
-    size_t width;  /* indicators; 0: a number */
-    int *level_of; /* (words + 1) a word's level or class, -1: none; NULL: the column is a number */
-    size_t words;
-};
-
-static int take_word(const struct step *step, double value, double *row)
-{
-    size_t word = kept_word_of(value);
-    int level = isnan(value) && word <= step->words ? step->level_of[word] : -1;
-    if (level < 0)
-        return 0;
-    if (step->target)
-        row[step->at] = level;
-    else
-        row[step->at + (size_t)level] = 1.0;
-    return 1;
-}
-
-static int is_missing(double value)
-{
-    return isnan(value) && !kept_word_of(value);
-}
-
-/* 1: the row is in x and y. 0: it is one for fill_row. */
-static int take_numbers(void *user, const double *values)
-{
-    const struct filling *f = user;
-    sph_data *data = f->data;
-    size_t filled = 0;
-    double *x = data->x + data->rows * data->features;
-    double *y = data->y ? data->y + data->rows * data->targets : NULL;
-    for (const struct step *step = f->steps, *end = step + f->step_count; step < end; step++) {
-        double value = values[step->from];
-        if (step->width)
-            memset(x + step->at, 0, step->width * sizeof *x);
-        if (!isnan(value) && !step->level_of)
-            (step->target ? y : x)[step->at] = value;
-        else if (is_missing(value) && !step->target && data->missing == SPH_MISSING_MEAN) {
-            if (!step->level_of)
-                x[step->at] = NAN;
-            filled++;
-        } else if (!step->level_of || !take_word(step, value, step->target ? y : x))
-            return 0;
-    }
-    for (const struct step *step = f->steps, *end = step + f->step_count; filled && step < end; step++)
-        data->columns[step->column].filled += is_missing(values[step->from]) ? 1 : 0;
-    data->has_missing |= filled > 0;
-    data->filled += filled;
-    data->rows++;
-    return 1;
-}
-
-static int find_levels(struct step *step, const sph_data *data, const struct column *column,
-                       const struct levels *words)
-{
-    step->words = words->count;
-    step->level_of = mem_get(words->count + 1, sizeof *step->level_of);
-    if (!step->level_of)
-        return SPH_EMEMORY;
-    step->level_of[0] = -1;
-    for (size_t i = 0; i < words->count; i++) {
-        struct cell cell = {.kind = CELL_TEXT, .text = words->text[i]};
-        step->level_of[i + 1] =
-            (int)(step->target ? targets_find(data, &cell)
-                               : levels_find(column->levels, column->level_count, cell.text));
-    }
-    return 0;
-}
-
-static int plan_steps(struct filling *f)
-{
-    const sph_data *data = f->data;
-    f->steps = mem_get(data->column_count, sizeof *f->steps);
-    if (!f->steps)
-        return SPH_EMEMORY;
-    for (size_t i = 0; i < data->column_count; i++) {
-        const struct column *column = &data->columns[i];
-        int target = column->role == COLUMN_TARGET, err = 0;
-        if (column->role == COLUMN_DROPPED || (target && !data->y))
-            continue;
-        struct step *step = &f->steps[f->step_count++];
-        int words = target ? data->labels != NULL : column->kind == COLUMN_TEXT;
-        *step = (struct step){.from = f->from[i],
-                              .column = i,
-                              .at = column->at,
-                              .target = target,
-                              .width = words && !target ? column->level_count : 0};
-        if (words)
-            err = find_levels(step, data, column, &f->sheet->words[step->from]);
-        if (err < 0)
-            return err;
-    }
-    return 0;
-}
-
-static int fill_parsed(struct filling *f)
-{
-    int err = plan_steps(f);
-    if (!err)
-        err = sheet_scan_numbers(f->sheet, take_numbers, fill_row, f);
-    for (size_t i = 0; i < f->step_count; i++)
-        mem_free(f->steps[i].level_of);
-    mem_free(f->steps);
-    return err;
-}
-
 /* ---------------------------------------------------------------- all rows */
 
 /* Commas in columns of numbers must mean one thing; what they meant in training settles unclear ones. */
@@ -428,9 +313,7 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
         return SPH_EMEMORY;
     int err = check_commas(&f);
     if (!err)
-        err = asks_text(&f)               ? sheet_scan_text(sheet, fill_row, &f)
-              : sheet->parsed && !refusal ? fill_parsed(&f)
-                                          : sheet_scan(sheet, fill_row, &f);
+        err = (asks_text(&f) ? sheet_scan_text : sheet_scan)(sheet, fill_row, &f);
     levels_free(&f.groups);
     mem_free(f.empty);
     if (err < 0)

@@ -344,25 +344,12 @@ static int get(struct pickle *p, uint64_t at)
 
 /* ---------------------------------------------------------------- opcodes */
 
-/* One opcode; 1: the last. */
-static int step(struct pickle *p)
+enum { OTHER = 2 }; /* an opcode of another function */
+
+/* What is put onto the stack, and takes nothing from it. */
+static int step_push(struct pickle *p, unsigned char code)
 {
-    unsigned char code = (unsigned char)cursor_big(&p->in, 1);
-    struct value one, two;
-    size_t first = 0;
-    int err;
-    if (p->in.spent)
-        return bad(p, "the file ends before the pickle does");
     switch (code) {
-    case 0x80: /* PROTO */
-        first = (size_t)cursor_little(&p->in, 1);
-        return first >= 2 && first <= 4 ? 0 : bad(p, "another protocol than 2, 3 or 4");
-    case 0x95: /* FRAME */
-        cursor_little(&p->in, 8);
-        return 0;
-    case '.': /* STOP */
-        return p->stack.count == 1 && p->stack.list[0].kind == DICT ? 1
-                                                                    : bad(p, "something else than one dict");
     case '(':
         return push(p, (struct value){.kind = MARK});
     case 'N':
@@ -370,7 +357,7 @@ static int step(struct pickle *p)
     case 0x88: /* NEWTRUE, NEWFALSE */
     case 0x89:
         return push_number(p, code == 0x88);
-    case 'J': /* BININT, BININT1, BININT2, LONG1 */
+    case 'J': /* BININT, BININT1, BININT2 */
         return push_number(p, (int32_t)(uint32_t)cursor_little(&p->in, 4));
     case 'K':
         return push_number(p, (int64_t)cursor_little(&p->in, 1));
@@ -385,66 +372,119 @@ static int step(struct pickle *p)
     case 0x8d:
     case 0x8e:
         return push_text(p, cursor_little(&p->in, 8));
-    case ')': /* EMPTY_TUPLE, TUPLE1, TUPLE2, TUPLE3, TUPLE */
-    case 0x85:
-    case 0x86:
-    case 0x87:
-        first = code == ')' ? 0 : (size_t)(code - 0x84);
-        if (p->stack.count < first)
-            return bad(p, "nothing to take from the stack");
-        for (size_t i = 1; i <= first; i++)
-            if (p->stack.list[p->stack.count - i].kind == MARK)
-                return bad(p, "nothing to take from the stack");
-        return make_tuple(p, p->stack.count - first);
-    case 't':
-        if ((err = above_mark(p, &first)) < 0 || (err = make_tuple(p, first)) < 0)
-            return err;
-        p->stack.list[first - 1] = p->stack.list[first]; /* over the mark */
-        p->stack.count--;
-        return 0;
     case ']':
         return push_thing(p, LIST, (struct thing){0});
-    case 'a': /* APPEND, APPENDS */
-        return p->stack.count < 2 ? bad(p, "numbers for no list") : append(p, p->stack.count - 1);
-    case 'e':
-    case 'u': /* SETITEMS */
-        if ((err = above_mark(p, &first)) < 0)
-            return err;
-        memmove(p->stack.list + first - 1, p->stack.list + first, (p->stack.count - first) * sizeof one);
-        p->stack.count--;
-        return code == 'e' ? append(p, first - 1) : set_items(p, first - 1);
     case '}':
         return push(p, (struct value){.kind = DICT});
-    case 's': /* SETITEM */
-        return p->stack.count < 3 ? bad(p, "keys and values for no dict") : set_items(p, p->stack.count - 2);
-    case 'c': /* GLOBAL, STACK_GLOBAL */
+    case 'h': /* BINGET, LONG_BINGET */
+        return get(p, cursor_little(&p->in, 1));
+    case 'j':
+        return get(p, cursor_little(&p->in, 4));
+    default:
+        return OTHER;
+    }
+}
+
+/* The last `count` values, none of them a mark, as a tuple. */
+static int step_tuple(struct pickle *p, size_t count)
+{
+    if (p->stack.count < count)
+        return bad(p, "nothing to take from the stack");
+    for (size_t i = 1; i <= count; i++)
+        if (p->stack.list[p->stack.count - i].kind == MARK)
+            return bad(p, "nothing to take from the stack");
+    return make_tuple(p, p->stack.count - count);
+}
+
+/* What takes all above the last mark: TUPLE, APPENDS, SETITEMS. */
+static int step_marked(struct pickle *p, unsigned char code)
+{
+    size_t first = 0;
+    int err = above_mark(p, &first);
+    if (!err && code == 't')
+        err = make_tuple(p, first);
+    if (err < 0)
+        return err;
+    memmove(p->stack.list + first - 1, p->stack.list + first,
+            (p->stack.count - first) * sizeof *p->stack.list);
+    p->stack.count--; /* over the mark */
+    return code == 't' ? 0 : code == 'e' ? append(p, first - 1) : set_items(p, first - 1);
+}
+
+static int step_name(struct pickle *p, unsigned char code)
+{
+    struct value one, two;
+    int err;
+    if (code == 'c') {
         if ((err = read_line(p, &one)) < 0 || (err = read_line(p, &two)) < 0)
             return err;
         return push_name(p, &one, &two);
+    }
+    if ((err = pop(p, &two)) < 0 || (err = pop(p, &one)) < 0)
+        return err;
+    return one.kind == TEXT && two.kind == TEXT ? push_name(p, &one, &two) : bad(p, "a name that is no text");
+}
+
+/* What takes from the stack. */
+static int step_take(struct pickle *p, unsigned char code)
+{
+    switch (code) {
+    case ')': /* EMPTY_TUPLE, TUPLE1, TUPLE2, TUPLE3 */
+    case 0x85:
+    case 0x86:
+    case 0x87:
+        return step_tuple(p, code == ')' ? 0 : (size_t)(code - 0x84));
+    case 't':
+    case 'e':
+    case 'u':
+        return step_marked(p, code);
+    case 'a': /* APPEND */
+        return p->stack.count < 2 ? bad(p, "numbers for no list") : append(p, p->stack.count - 1);
+    case 's': /* SETITEM */
+        return p->stack.count < 3 ? bad(p, "keys and values for no dict") : set_items(p, p->stack.count - 2);
+    case 'c': /* GLOBAL, STACK_GLOBAL */
     case 0x93:
-        if ((err = pop(p, &two)) < 0 || (err = pop(p, &one)) < 0)
-            return err;
-        return one.kind == TEXT && two.kind == TEXT ? push_name(p, &one, &two)
-                                                    : bad(p, "a name that is no text");
+        return step_name(p, code);
     case 'R':
         return call(p);
     case 'b':
         return build(p);
-    case 'q': /* BINPUT, LONG_BINPUT, MEMOIZE, BINGET, LONG_BINGET */
+    case 'q': /* BINPUT, LONG_BINPUT, MEMOIZE */
         return put(p, cursor_little(&p->in, 1));
     case 'r':
         return put(p, cursor_little(&p->in, 4));
     case 0x94:
         return put(p, p->memo.count);
-    case 'h':
-        return get(p, cursor_little(&p->in, 1));
-    case 'j':
-        return get(p, cursor_little(&p->in, 4));
     default:
+        return OTHER;
+    }
+}
+
+/* One opcode; 1: the last. */
+static int step(struct pickle *p)
+{
+    unsigned char code = (unsigned char)cursor_big(&p->in, 1);
+    if (p->in.spent)
+        return bad(p, "the file ends before the pickle does");
+    if (code == 0x80) { /* PROTO */
+        uint64_t version = cursor_little(&p->in, 1);
+        return version >= 2 && version <= 4 ? 0 : bad(p, "another protocol than 2, 3 or 4");
+    }
+    if (code == 0x95) { /* FRAME */
+        cursor_little(&p->in, 8);
+        return 0;
+    }
+    if (code == '.') /* STOP */
+        return p->stack.count == 1 && p->stack.list[0].kind == DICT ? 1
+                                                                    : bad(p, "something else than one dict");
+    int done = step_push(p, code);
+    if (done == OTHER)
+        done = step_take(p, code);
+    if (done == OTHER)
         return sph_fail_of(SPH_EFORMAT, p->path, 0, "opcode",
                            "byte %zu: opcode 0x%02x, which no pickle of arrays has",
                            p->total - cursor_left(&p->in) - 1, code);
-    }
+    return done;
 }
 
 static void pickle_free(struct pickle *p)

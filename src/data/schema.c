@@ -102,18 +102,6 @@ int data_schema(const sph_data *data, json_t **out)
 
 /* ---------------------------------------------------------------- reading */
 
-static int member_word(const json_t *object, const char *key, const sph_word_row *words, int *out)
-{
-    const char *word;
-    int err = json_member_text(object, where, key, &word);
-    if (err < 0)
-        return err;
-    if ((*out = words_find(words, word)) < 0)
-        return sph_fail_of(SPH_EFORMAT, where, 0, key, "\"%s\" is '%.60s', which is not one of its words",
-                           key, word);
-    return 0;
-}
-
 static int member_texts(const json_t *object, const char *key, char ***out, size_t *count)
 {
     const json_t *array;
@@ -162,8 +150,8 @@ static int read_column(struct column *out, const json_t *object)
         return sph_fail_of(SPH_EFORMAT, where, 0, "columns",
                            "\"columns\" holds something that is not an object");
     if ((err = json_member_text(object, where, "name", &name)) < 0 ||
-        (err = member_word(object, "role", roles, &role)) < 0 ||
-        (err = member_word(object, "kind", kinds, &kind)) < 0)
+        (err = json_member_word(object, where, "role", roles, &role)) < 0 ||
+        (err = json_member_word(object, where, "kind", kinds, &kind)) < 0)
         return err;
     out->role = (enum column_role)role;
     out->kind = (enum column_kind)kind;
@@ -174,7 +162,7 @@ static int read_column(struct column *out, const json_t *object)
         return json_member_size(object, where, "at", &out->at);
     if (out->role == COLUMN_FEATURE && out->kind == COLUMN_DATE) {
         int order;
-        if ((err = member_word(object, "order", orders, &order)) < 0 ||
+        if ((err = json_member_word(object, where, "order", orders, &order)) < 0 ||
             (err = json_member_real(object, where, "first", &out->first)) < 0)
             return err;
         out->order = (enum date_order)order;
@@ -264,8 +252,8 @@ static int read_schema(sph_data *data, const json_t *schema)
     if (!json_is_object(schema))
         return sph_fail_at(SPH_EFORMAT, where, "not a JSON object");
     if ((err = json_member_bool(schema, where, "named", &data->named)) < 0 ||
-        (err = member_word(schema, "missing", sph_word(SPH_WORDS_MISSING, 0), &missing)) < 0 ||
-        (err = member_word(schema, "task", sph_word(SPH_WORDS_TASK, 0), &task)) < 0 ||
+        (err = json_member_word(schema, where, "missing", sph_word(SPH_WORDS_MISSING, 0), &missing)) < 0 ||
+        (err = json_member_word(schema, where, "task", sph_word(SPH_WORDS_TASK, 0), &task)) < 0 ||
         (err = read_delimiter(data, schema)) < 0 || (err = read_missing_words(data, schema)) < 0 ||
         (err = json_member_array(schema, where, "columns", &columns)) < 0)
         return err;
@@ -282,8 +270,15 @@ static int read_schema(sph_data *data, const json_t *schema)
                                "classes")) < 0)
             return err;
     }
-    err = read_columns(data, columns);
-    return err ? err : check_targets(data);
+    if ((err = read_columns(data, columns)) < 0)
+        return err;
+    for (size_t i = 0; i < data->column_count; i++) {
+        const struct column *column = &data->columns[i];
+        if (column->role == COLUMN_FEATURE && !column_width(column))
+            return sph_fail_of(SPH_EFORMAT, where, 0, column->name, "column '%s' is text without levels",
+                               column->name);
+    }
+    return check_targets(data);
 }
 
 static int read_images_schema(sph_data *data, const json_t *schema)
@@ -303,7 +298,7 @@ static int read_images_schema(sph_data *data, const json_t *schema)
     /* absent in models of 0.2.0 and before, whose pictures were decoded so */
     int decode = SPH_DECODE_SCALED;
     if (json_object_get(images, "decode") &&
-        (err = member_word(images, "decode", sph_word(SPH_WORDS_DECODE, 0), &decode)) < 0)
+        (err = json_member_word(images, where, "decode", sph_word(SPH_WORDS_DECODE, 0), &decode)) < 0)
         return err;
     data->decode = (sph_decode)decode;
     if (json_object_get(images, "eval_side") &&

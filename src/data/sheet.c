@@ -262,16 +262,9 @@ static int scan_numbers(const struct sheet *sheet, sheet_row *row, void *user)
     return err;
 }
 
-int sheet_scan_numbers(const struct sheet *sheet, sheet_numbers *offer, sheet_row *row, void *user)
-{
-    if (sheet->parsed)
-        return text_sheet_scan_parsed(sheet, offer, row, user);
-    return sheet->is_text ? text_sheet_scan(sheet, row, user) : scan_numbers(sheet, row, user);
-}
-
 int sheet_scan(const struct sheet *sheet, sheet_row *row, void *user)
 {
-    return sheet_scan_numbers(sheet, NULL, row, user);
+    return sheet->parsed ? text_sheet_scan_parsed(sheet, row, user) : sheet_scan_text(sheet, row, user);
 }
 
 int sheet_scan_text(const struct sheet *sheet, sheet_row *row, void *user)

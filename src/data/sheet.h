@@ -126,10 +126,6 @@ void sheet_free(struct sheet *sheet);
 typedef int sheet_row(void *user, size_t line, const struct cell *cells);
 int sheet_scan(const struct sheet *sheet, sheet_row *row, void *user);
 
-/* The same; a row of which only one number per cell was kept (parsed) is offered before: 1: taken, 0: row is called. */
-typedef int sheet_numbers(void *user, const double *values);
-int sheet_scan_numbers(const struct sheet *sheet, sheet_numbers *offer, sheet_row *row, void *user);
-
 /* The same, each cell of a text table with its text, which sheet_scan may leave out of numbers and of columns with a
  * great many words. Slower: only where sheet_tells is 0 of a column whose text matters. */
 int sheet_scan_text(const struct sheet *sheet, sheet_row *row, void *user);
@@ -148,7 +144,7 @@ ptrdiff_t sheet_find(const struct sheet *sheet, const char *name);
 
 /* text_sheet.c */
 int text_sheet_scan(const struct sheet *sheet, sheet_row *row, void *user); /* with the text of each cell */
-int text_sheet_scan_parsed(const struct sheet *sheet, sheet_numbers *offer, sheet_row *row, void *user);
+int text_sheet_scan_parsed(const struct sheet *sheet, sheet_row *row, void *user);
 void text_sheet_forget(struct sheet *sheet); /* what was kept of its cells */
 
 /* npy.c */

@@ -523,7 +523,7 @@ static void set_cells(const struct sheet *sheet, const double *value, struct cel
 }
 
 /* A row that is refused is looked up in the text, for its line and its words. */
-int text_sheet_scan_parsed(const struct sheet *sheet, sheet_numbers *offer, sheet_row *row, void *user)
+int text_sheet_scan_parsed(const struct sheet *sheet, sheet_row *row, void *user)
 {
     int err = 0;
     struct cell *cells = mem_get(sheet->columns, sizeof *cells);
@@ -531,8 +531,6 @@ int text_sheet_scan_parsed(const struct sheet *sheet, sheet_numbers *offer, shee
         return SPH_EMEMORY;
     const double *value = sheet->parsed;
     for (size_t i = 0; i < sheet->rows && !err; i++, value += sheet->columns) {
-        if (offer && offer(user, value))
-            continue;
         set_cells(sheet, value, cells);
         err = row(user, 0, cells);
         if (err == SPH_EFORMAT) {

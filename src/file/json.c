@@ -4,11 +4,13 @@
 #include <limits.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "file/file.h"
 #include "base/memory.h"
+#include "base/words.h"
 
 /* At least the length of the longest number or text. */
 static size_t longest_token(const char *bytes, size_t length)
@@ -203,6 +205,24 @@ int json_member_text(const json_t *object, const char *where, const char *key, c
         return refuse(value, where, key, "a string");
     *out = json_string_value(value);
     return 0;
+}
+
+int json_member_word(const json_t *object, const char *where, const char *key, const sph_word_row *words,
+                     int *out)
+{
+    const char *word = "";
+    int err = json_member_text(object, where, key, &word);
+    if (err < 0)
+        return err;
+    *out = words_find(words, word);
+    if (*out >= 0)
+        return 0;
+    char list[128] = "";
+    size_t used = 0;
+    for (const sph_word_row *row = words; row->word && used < sizeof list; row++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", row->word);
+    return sph_fail_of(SPH_EFORMAT, where, 0, key, "\"%s\" is \"%.80s\", expected one of %s", key, word,
+                       list);
 }
 
 int json_member_array(const json_t *object, const char *where, const char *key, const json_t **out)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/text.h"
+#include "spherelu/base.h"
 
 /* Parses; duplicate keys and bytes that are not UTF-8 are refused (SPH_EFORMAT). Numbers come with all their
  * digits or not at all. Caller frees with json_decref. */
@@ -36,6 +37,8 @@ int json_member_real(const json_t *object, const char *where, const char *key,
 int json_member_bool(const json_t *object, const char *where, const char *key, int *out);
 int json_member_text(const json_t *object, const char *where, const char *key,
                      const char **out); /* borrowed */
+int json_member_word(const json_t *object, const char *where, const char *key, const sph_word_row *words,
+                     int *out); /* its number among them */
 int json_member_array(const json_t *object, const char *where, const char *key, const json_t **out);
 int json_member_object(const json_t *object, const char *where, const char *key, const json_t **out);
 int json_member_reals(const json_t *object, const char *where, const char *key, double **out,

@@ -9,19 +9,6 @@
 #include "base/text.h"
 #include "base/words.h"
 
-static const char *const input_keys[] = {"kind", "features", NULL};
-static const char *const dense_keys[] = {"kind",  "from", "path",        "units",        "param",
-                                         "norm",  "act",  "norm_groups", "norm_epsilon", "norm_at",
-                                         "signs", "bias", NULL};
-static const char *const image_keys[] = {"kind", "channels", "height", "width", NULL};
-static const char *const conv_keys[] = {
-    "kind",    "from",  "path", "units",  "param",  "norm", "act",    "norm_groups", "norm_epsilon",
-    "norm_at", "signs", "bias", "kernel", "stride", "pad",  "groups", "angle_order", NULL};
-static const char *const pool_keys[] = {"kind", "from", "kernel", "stride", "pad", NULL};
-static const char *const add_keys[] = {"kind", "from", NULL};
-static const char *const act_keys[] = {"kind", "from", "act", NULL};
-static const char *const net_keys[] = {"dtype", "nodes", "output", NULL};
-
 enum { WINDOW_MAX = 65536 }; /* sizes stay far from overflow */
 
 /* ---------------------------------------------------------------- writing */
@@ -114,37 +101,26 @@ int architecture_of(json_t **out, const sph_net *net)
 
 /* ---------------------------------------------------------------- reading */
 
-static int known_keys(const json_t *object, const char *where, const char *const *keys)
+/* keys: parted by blanks. */
+static int has_key(const char *keys, const char *key)
 {
-    const char *key;
-    json_t *value;
-    size_t count = 0;
-    while (keys[count])
-        count++;
-    json_object_foreach((json_t *)object, key, value)
-    {
-        if (text_find(key, keys, count) < 0)
-            return sph_fail_of(SPH_EFORMAT, where, 0, key, "unknown key \"%.80s\"", key);
-    }
+    size_t n = strlen(key), length;
+    for (; *keys; keys += length + (keys[length] == ' '))
+        if ((length = strcspn(keys, " ")) == n && !strncmp(keys, key, n))
+            return 1;
     return 0;
 }
 
-static int word_member(const json_t *object, const char *where, const char *key, const sph_word_row *words,
-                       int *out)
+static int known_keys(const json_t *object, const char *where, const char *keys)
 {
-    const char *word;
-    int err = json_member_text(object, where, key, &word);
-    if (err < 0)
-        return err;
-    *out = words_find(words, word);
-    if (*out >= 0)
-        return 0;
-    char list[128] = "";
-    size_t used = 0;
-    for (const sph_word_row *row = words; row->word && used < sizeof list; row++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", row->word);
-    return sph_fail_of(SPH_EFORMAT, where, 0, key, "\"%s\" is \"%.80s\", expected one of %s", key, word,
-                       list);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)object, key, value)
+    {
+        if (!has_key(keys, key))
+            return sph_fail_of(SPH_EFORMAT, where, 0, key, "unknown key \"%.80s\"", key);
+    }
+    return 0;
 }
 
 static int earlier_node(size_t from, size_t node, const char *where)
@@ -158,7 +134,7 @@ static int optional_word(const json_t *object, const char *where, const char *ke
                          int *out)
 {
     *out = 0;
-    return json_object_get(object, key) ? word_member(object, where, key, sph_word(kind, 0), out) : 0;
+    return json_object_get(object, key) ? json_member_word(object, where, key, sph_word(kind, 0), out) : 0;
 }
 
 static int read_details(const json_t *node, const char *where, sph_details *out)
@@ -182,17 +158,14 @@ static int read_details(const json_t *node, const char *where, sph_details *out)
 }
 
 /* What dense and conv layers have in common. */
-static int read_layer(const sph_net *net, const json_t *node, const char *where, size_t *from,
-                      sph_layer *layer)
+static int read_layer(const sph_net *net, const json_t *node, const char *where, sph_layer *layer)
 {
     int param = 0, norm = 0, act = 0, err;
-    if ((err = json_member_size(node, where, "from", from)) < 0 ||
-        (err = earlier_node(*from, net->node_count, where)) < 0 ||
-        (err = json_member_text(node, where, "path", &layer->path)) < 0 ||
+    if ((err = json_member_text(node, where, "path", &layer->path)) < 0 ||
         (err = json_member_size(node, where, "units", &layer->units)) < 0 ||
-        (err = word_member(node, where, "param", sph_word(SPH_WORDS_PARAM, 0), &param)) < 0 ||
-        (err = word_member(node, where, "norm", sph_word(SPH_WORDS_NORM, 0), &norm)) < 0 ||
-        (err = word_member(node, where, "act", sph_word(SPH_WORDS_ACT, 0), &act)) < 0 ||
+        (err = json_member_word(node, where, "param", sph_word(SPH_WORDS_PARAM, 0), &param)) < 0 ||
+        (err = json_member_word(node, where, "norm", sph_word(SPH_WORDS_NORM, 0), &norm)) < 0 ||
+        (err = json_member_word(node, where, "act", sph_word(SPH_WORDS_ACT, 0), &act)) < 0 ||
         (err = json_member_bool(node, where, "signs", &layer->signs)) < 0 ||
         (err = read_details(node, where, &layer->details)) < 0)
         return err;
@@ -212,158 +185,146 @@ static int read_layer(const sph_net *net, const json_t *node, const char *where,
                                             "\"norm_groups\" is 0, expected 1 or more");
 }
 
-static int build_dense(sph_net *net, const json_t *node, const char *where)
-{
-    size_t from = 0;
-    sph_layer layer = {0};
-    int err = known_keys(node, where, dense_keys);
-    if (err < 0 || (err = read_layer(net, node, where, &from, &layer)) < 0)
-        return err;
-    err = sph_net_dense(net, (int)from, &layer);
-    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
-}
+/* The members of a node, of whatever kind. */
+struct members {
+    size_t from, in[2];
+    size_t features, channels, height, width;
+    sph_layer layer; /* kernel, stride and pad also of pools, act also of an activation alone */
+};
 
-static int read_window(const json_t *node, const char *where, size_t *kernel, size_t *stride, size_t *pad)
+static int read_window(const json_t *node, const char *where, sph_layer *out)
 {
     int err;
-    if ((err = json_member_size(node, where, "kernel", kernel)) < 0 ||
-        (err = json_member_size(node, where, "stride", stride)) < 0 ||
-        (err = json_member_size(node, where, "pad", pad)) < 0)
+    if ((err = json_member_size(node, where, "kernel", &out->kernel)) < 0 ||
+        (err = json_member_size(node, where, "stride", &out->stride)) < 0 ||
+        (err = json_member_size(node, where, "pad", &out->pad)) < 0)
         return err;
-    if (*kernel > WINDOW_MAX || *stride > WINDOW_MAX)
+    if (out->kernel > WINDOW_MAX || out->stride > WINDOW_MAX)
         return sph_fail_at(SPH_EFORMAT, where, "a window of %zu every %zu pixels, expected at most %d",
-                           *kernel, *stride, WINDOW_MAX);
+                           out->kernel, out->stride, WINDOW_MAX);
     return 0;
 }
 
-static int build_conv(sph_net *net, const json_t *node, const char *where)
+static int make_input(sph_net *net, const json_t *node, const char *where, struct members *m)
 {
-    size_t from = 0;
-    sph_layer layer = {0};
-    int err = known_keys(node, where, conv_keys);
-    if (err < 0 || (err = read_layer(net, node, where, &from, &layer)) < 0 ||
-        (err = read_window(node, where, &layer.kernel, &layer.stride, &layer.pad)) < 0 ||
-        (json_object_get(node, "groups") &&
-         (err = json_member_size(node, where, "groups", &layer.groups)) < 0))
-        return err;
-    err = sph_net_conv(net, (int)from, &layer);
-    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
+    int err = json_member_size(node, where, "features", &m->features);
+    return err < 0 ? err : sph_net_input(net, m->features);
 }
 
-static int build_pool(sph_net *net, const json_t *node, const char *where,
-                      int (*pool)(sph_net *net, int from, size_t kernel, size_t stride, size_t pad))
+static int make_image(sph_net *net, const json_t *node, const char *where, struct members *m)
 {
-    size_t from = 0, kernel = 0, stride = 0, pad = 0;
     int err;
-    if ((err = known_keys(node, where, pool ? pool_keys : add_keys)) < 0 ||
-        (err = json_member_size(node, where, "from", &from)) < 0 ||
-        (err = earlier_node(from, net->node_count, where)) < 0 ||
-        (pool && (err = read_window(node, where, &kernel, &stride, &pad)) < 0))
+    if ((err = json_member_size(node, where, "channels", &m->channels)) < 0 ||
+        (err = json_member_size(node, where, "height", &m->height)) < 0 ||
+        (err = json_member_size(node, where, "width", &m->width)) < 0)
         return err;
-    err = pool ? pool(net, (int)from, kernel, stride, pad) : sph_net_global_pool(net, (int)from);
-    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
+    if (m->channels > WINDOW_MAX || m->height > WINDOW_MAX || m->width > WINDOW_MAX)
+        return sph_fail_at(SPH_EFORMAT, where, "an image of %zu x %zu x %zu, expected at most %d each",
+                           m->channels, m->height, m->width, WINDOW_MAX);
+    return sph_net_image(net, m->channels, m->height, m->width);
 }
 
-static int build_max_pool(sph_net *net, const json_t *node, const char *where)
+static int make_dense(sph_net *net, const json_t *node, const char *where, struct members *m)
 {
-    return build_pool(net, node, where, sph_net_max_pool);
+    int err = read_layer(net, node, where, &m->layer);
+    return err < 0 ? err : sph_net_dense(net, (int)m->from, &m->layer);
 }
 
-static int build_avg_pool(sph_net *net, const json_t *node, const char *where)
+static int make_conv(sph_net *net, const json_t *node, const char *where, struct members *m)
 {
-    return build_pool(net, node, where, sph_net_avg_pool);
+    int err = read_layer(net, node, where, &m->layer);
+    if (!err)
+        err = read_window(node, where, &m->layer);
+    if (!err && json_object_get(node, "groups"))
+        err = json_member_size(node, where, "groups", &m->layer.groups);
+    return err < 0 ? err : sph_net_conv(net, (int)m->from, &m->layer);
 }
 
-static int build_global_pool(sph_net *net, const json_t *node, const char *where)
+static int make_max_pool(sph_net *net, const json_t *node, const char *where, struct members *m)
 {
-    return build_pool(net, node, where, NULL);
+    int err = read_window(node, where, &m->layer);
+    return err < 0 ? err
+                   : sph_net_max_pool(net, (int)m->from, m->layer.kernel, m->layer.stride, m->layer.pad);
 }
 
-static int build_add(sph_net *net, const json_t *node, const char *where)
+static int make_avg_pool(sph_net *net, const json_t *node, const char *where, struct members *m)
+{
+    int err = read_window(node, where, &m->layer);
+    return err < 0 ? err
+                   : sph_net_avg_pool(net, (int)m->from, m->layer.kernel, m->layer.stride, m->layer.pad);
+}
+
+static int make_global_pool(sph_net *net, const json_t *node, const char *where, struct members *m)
+{
+    (void)node, (void)where;
+    return sph_net_global_pool(net, (int)m->from);
+}
+
+static int make_add(sph_net *net, const json_t *node, const char *where, struct members *m)
 {
     const json_t *from;
-    int err, in[2];
-    if ((err = known_keys(node, where, add_keys)) < 0 ||
-        (err = json_member_array(node, where, "from", &from)) < 0)
-        return err;
-    for (size_t i = 0; i < 2; i++) {
+    int err = json_member_array(node, where, "from", &from);
+    for (size_t i = 0; i < 2 && !err; i++) {
         const json_t *value = json_array_get(from, i);
         if (json_array_size(from) != 2 || !json_is_integer(value) || json_integer_value(value) < 0)
             return sph_fail_of(SPH_EFORMAT, where, 0, "from", "\"from\" of an addition must be two nodes");
-        if ((err = earlier_node((size_t)json_integer_value(value), net->node_count, where)) < 0)
-            return err;
-        in[i] = (int)json_integer_value(value);
+        m->in[i] = (size_t)json_integer_value(value);
+        err = earlier_node(m->in[i], net->node_count, where);
     }
-    err = sph_net_add(net, in[0], in[1]);
-    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
+    return err < 0 ? err : sph_net_add(net, (int)m->in[0], (int)m->in[1]);
 }
 
-static int build_act(sph_net *net, const json_t *node, const char *where)
+static int make_act(sph_net *net, const json_t *node, const char *where, struct members *m)
 {
-    size_t from = 0;
-    int act = 0, err;
-    if ((err = known_keys(node, where, act_keys)) < 0 ||
-        (err = json_member_size(node, where, "from", &from)) < 0 ||
-        (err = earlier_node(from, net->node_count, where)) < 0 ||
-        (err = word_member(node, where, "act", sph_word(SPH_WORDS_ACT, 0), &act)) < 0)
-        return err;
-    err = sph_net_act(net, (int)from, (sph_act)act);
-    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
+    int act, err = json_member_word(node, where, "act", sph_word(SPH_WORDS_ACT, 0), &act);
+    return err < 0 ? err : sph_net_act(net, (int)m->from, (sph_act)act);
 }
 
-static int build_input(sph_net *net, const json_t *node, const char *where)
-{
-    size_t features = 0;
-    int err;
-    if ((err = known_keys(node, where, input_keys)) < 0 ||
-        (err = json_member_size(node, where, "features", &features)) < 0)
-        return err;
-    err = sph_net_input(net, features);
-    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
-}
+#define LAYER_KEYS "kind from path units param norm act norm_groups norm_epsilon norm_at signs bias "
 
-static int build_image(sph_net *net, const json_t *node, const char *where)
+/* Each kind of node with its keys; from: it reads one earlier node. */
+static const sph_word_row kinds[] = {{"input", "kind features"},
+                                     {"image", "kind channels height width"},
+                                     {"dense", LAYER_KEYS},
+                                     {"conv", LAYER_KEYS "kernel stride pad groups angle_order"},
+                                     {"max_pool", "kind from kernel stride pad"},
+                                     {"avg_pool", "kind from kernel stride pad"},
+                                     {"global_pool", "kind from"},
+                                     {"add", "kind from"},
+                                     {"act", "kind from act"},
+                                     {NULL, NULL}};
+static const struct {
+    int from;
+    int (*make)(sph_net *, const json_t *, const char *, struct members *);
+} makers[] = {{0, make_input},    {0, make_image},       {1, make_dense}, {1, make_conv}, {1, make_max_pool},
+              {1, make_avg_pool}, {1, make_global_pool}, {0, make_add},   {1, make_act}};
+
+static int build_node(sph_net *net, const json_t *node, const char *where)
 {
-    size_t channels = 0, height = 0, width = 0;
-    int err;
-    if ((err = known_keys(node, where, image_keys)) < 0 ||
-        (err = json_member_size(node, where, "channels", &channels)) < 0 ||
-        (err = json_member_size(node, where, "height", &height)) < 0 ||
-        (err = json_member_size(node, where, "width", &width)) < 0)
+    struct members members = {0};
+    int kind = 0, err;
+    if ((err = json_member_word(node, where, "kind", kinds, &kind)) < 0 ||
+        (err = known_keys(node, where, kinds[kind].help)) < 0 ||
+        (makers[kind].from && ((err = json_member_size(node, where, "from", &members.from)) < 0 ||
+                               (err = earlier_node(members.from, net->node_count, where)) < 0)))
         return err;
-    if (channels > WINDOW_MAX || height > WINDOW_MAX || width > WINDOW_MAX)
-        return sph_fail_at(SPH_EFORMAT, where, "an image of %zu x %zu x %zu, expected at most %d each",
-                           channels, height, width, WINDOW_MAX);
-    err = sph_net_image(net, channels, height, width);
-    return err < 0 ? sph_fail_move(err, where, 0, 1) : 0;
+    err = makers[kind].make(net, node, where, &members);
+    if (err < 0 && strcmp(sph_failure()->path, where)) /* the net's own refusal */
+        sph_fail_move(err, where, 0, 1);
+    return err < 0 ? err : 0;
 }
 
 static int build_nodes(sph_net *net, const json_t *nodes, const char *where)
 {
-    static const sph_word_row kinds[] = {{"input", "features"},
-                                         {"image", "channels, height, width"},
-                                         {"dense", "a layer"},
-                                         {"conv", "a layer of patches"},
-                                         {"max_pool", "the largest of a window"},
-                                         {"avg_pool", "the mean of a window"},
-                                         {"global_pool", "the mean of an image"},
-                                         {"add", "the sum of two"},
-                                         {"act", "an activation alone"},
-                                         {NULL, NULL}};
-    static int (*const builds[])(sph_net *, const json_t *, const char *) = {
-        build_input,    build_image,       build_dense, build_conv, build_max_pool,
-        build_avg_pool, build_global_pool, build_add,   build_act};
+    int err = 0;
     if (!json_array_size(nodes) || json_array_size(nodes) > INT_MAX)
         return sph_fail_of(SPH_EFORMAT, where, 0, "nodes", "\"nodes\" is empty");
-    for (size_t i = 0; i < json_array_size(nodes); i++) {
+    for (size_t i = 0; i < json_array_size(nodes) && !err; i++) {
         char here[512];
-        int kind = 0, err;
         snprintf(here, sizeof here, "%.460s: node %zu", where, i);
-        if ((err = word_member(json_array_get(nodes, i), here, "kind", kinds, &kind)) < 0 ||
-            (err = builds[kind](net, json_array_get(nodes, i), here)) < 0)
-            return err;
+        err = build_node(net, json_array_get(nodes, i), here);
     }
-    return 0;
+    return err;
 }
 
 int architecture_build(sph_net **out, int *output, const json_t *architecture, const char *where)
@@ -371,8 +332,8 @@ int architecture_build(sph_net **out, int *output, const json_t *architecture, c
     const json_t *nodes = NULL;
     size_t last = 0;
     int dtype = 0, err;
-    if ((err = known_keys(architecture, where, net_keys)) < 0 ||
-        (err = word_member(architecture, where, "dtype", sph_word(SPH_WORDS_DTYPE, 0), &dtype)) < 0 ||
+    if ((err = known_keys(architecture, where, "dtype nodes output")) < 0 ||
+        (err = json_member_word(architecture, where, "dtype", sph_word(SPH_WORDS_DTYPE, 0), &dtype)) < 0 ||
         (err = json_member_array(architecture, where, "nodes", &nodes)) < 0 ||
         (err = json_member_size(architecture, where, "output", &last)) < 0)
         return err;

@@ -11,24 +11,24 @@
 static int scale_input(struct import *import, const Onnx__Node *node, const double *factor,
                        const double *shift)
 {
-    struct step *input = &import->step[0];
-    size_t count = step_features(input);
-    if (!input->mean) {
-        input->mean = mem_get(count, sizeof *input->mean);
-        input->scale = mem_get(count, sizeof *input->scale);
-        if (!input->mean || !input->scale)
+    struct scaling *x = &import->x;
+    size_t count = step_features(&import->step[0]);
+    if (!x->x_mean) {
+        x->x_mean = mem_get(count, sizeof *x->x_mean);
+        x->x_scale = mem_get(count, sizeof *x->x_scale);
+        if (!x->x_mean || !x->x_scale)
             return SPH_EMEMORY;
         for (size_t i = 0; i < count; i++)
-            input->scale[i] = 1;
+            x->x_scale[i] = 1;
     }
     for (size_t i = 0; i < count; i++) {
         if (factor && factor[i] == 0)
             return onnx_refuse(&import->file, node, "multiplies feature %zu by 0", i);
         if (factor)
-            input->scale[i] /= factor[i];
+            x->x_scale[i] /= factor[i];
         if (shift) /* (x - mean) / scale + shift = (x - (mean - shift scale)) / scale */
-            input->mean[i] -= shift[i] * input->scale[i];
-        if (!isfinite(input->scale[i]) || !isfinite(input->mean[i]))
+            x->x_mean[i] -= shift[i] * x->x_scale[i];
+        if (!isfinite(x->x_scale[i]) || !isfinite(x->x_mean[i]))
             return onnx_refuse(&import->file, node, "the standardisation of feature %zu overflows", i);
     }
     return 0;
@@ -242,7 +242,7 @@ int take_missing(struct import *import, const Onnx__Node *node)
     int err = read_step(import, node, 0, &value);
     if (err < 0)
         return err;
-    if (value.step || import->step[0].mean)
+    if (value.step || import->x.x_mean)
         return onnx_refuse(&import->file, node, "expected at the input only");
     import_root(import, import_value(import, node->input[0]))->reads--;
     return import_give(import, node, VALUE_MISSING, 0, value.flat);
@@ -258,12 +258,12 @@ int take_choice(struct import *import, const Onnx__Node *node)
         return onnx_refuse(&import->file, node, "is not one of the operators that a net is made of");
     if ((err = read_step(import, node, 2, &value)) < 0)
         return err;
-    struct step *input = &import->step[0];
-    if (value.step || input->fill || input->mean || which.flat != value.flat)
+    struct scaling *x = &import->x;
+    if (value.step || x->x_fill || x->x_mean || which.flat != value.flat)
         return onnx_refuse(&import->file, node, "expected at the input only");
     if (value.reads != 1)
         return onnx_refuse(&import->file, node, "fills a value that others read too");
-    if ((err = read_spread(import, node, 1, &value, &input->fill)) < 0 ||
+    if ((err = read_spread(import, node, 1, &value, &x->x_fill)) < 0 ||
         (err = scale_input(import, node, NULL, NULL)) < 0)
         return err;
     return import_give(import, node, VALUE_STEP, 0, value.flat);

@@ -61,11 +61,12 @@ static void import_free(struct import *import)
 {
     for (size_t i = 0; i < import->steps; i++) {
         struct step *step = &import->step[i];
-        double *owned[] = {step->w,       step->b,       step->sign, step->norm[0], step->norm[1],
-                           step->norm[2], step->norm[3], step->mean, step->scale,   step->fill};
+        double *owned[] = {step->w,       step->b,       step->sign,   step->norm[0],
+                           step->norm[1], step->norm[2], step->norm[3]};
         for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
             mem_free(owned[k]);
     }
+    scaling_free(&import->x);
     mem_free(import->step);
     mem_free(import->value);
     levels_free(&import->names);

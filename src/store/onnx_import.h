@@ -9,8 +9,12 @@
 #include "net/net.h"
 #include "store/onnx_read.h"
 
-enum step_kind { STEP_INPUT, STEP_LAYER, STEP_POOL, STEP_SUM, STEP_ACT };
+enum step_kind { STEP_INPUT, STEP_LAYER, STEP_MAX_POOL, STEP_MEAN_POOL, STEP_SUM, STEP_ACT };
 enum { STEP_NORM = 4 }; /* scale, shift, mean, var */
+
+struct sliding {
+    size_t kernel, stride, pad;
+};
 
 struct step {
     enum step_kind kind;
@@ -21,17 +25,12 @@ struct step {
     size_t name;                    /* number of the name of its value */
     /* ---- layers */
     char path[96];
-    int conv;
-    size_t kernel, stride, pad, groups, n; /* n inputs of a unit; channels is their number */
-    double *w, *b;                         /* (m, n), (m) */
-    double *norm[STEP_NORM], epsilon;      /* (m); NULL: none */
-    double *sign;                          /* (m) behind the activation; NULL: none */
-    sph_act act;                           /* layers and STEP_ACT */
-    /* ---- STEP_POOL */
-    enum node_kind pool;
-    int whole; /* all pixels */
-    /* ---- STEP_INPUT: what becomes of x */
-    double *mean, *scale, *fill; /* (features); NULL: none */
+    struct sliding window;            /* kernel 0: a dense layer, or a pool of all pixels */
+    size_t groups, n;                 /* n inputs of a unit; channels is their number */
+    double *w, *b;                    /* (m, n), (m) */
+    double *norm[STEP_NORM], epsilon; /* (m); NULL: none */
+    double *sign;                     /* (m) behind the activation; NULL: none */
+    sph_act act;                      /* layers and STEP_ACT */
 };
 
 enum value_kind {
@@ -62,6 +61,7 @@ struct import {
     size_t values, value_capacity;
     struct step *step;
     size_t steps, step_capacity;
+    struct scaling x;    /* what becomes of the input: mean, scale and fill, or NULL */
     int is_double;       /* some constant is */
     struct levels paths; /* of layers */
     size_t numbers;      /* that were read so far */

@@ -58,17 +58,18 @@ static int add_step(sph_net *net, struct step *step, const int in[2], int named)
         return sph_net_add(net, in[0], in[1]);
     case STEP_ACT:
         return sph_net_act(net, in[0], step->act);
-    case STEP_POOL:
-        return step->whole ? sph_net_global_pool(net, in[0])
-               : step->pool == NODE_MAX_POOL
-                   ? sph_net_max_pool(net, in[0], step->kernel, step->stride, step->pad)
-                   : sph_net_avg_pool(net, in[0], step->kernel, step->stride, step->pad);
+    case STEP_MAX_POOL:
+    case STEP_MEAN_POOL:
+        return !step->window.kernel ? sph_net_global_pool(net, in[0])
+               : step->kind == STEP_MAX_POOL
+                   ? sph_net_max_pool(net, in[0], step->window.kernel, step->window.stride, step->window.pad)
+                   : sph_net_avg_pool(net, in[0], step->window.kernel, step->window.stride, step->window.pad);
     case STEP_LAYER:
-        if (!step->conv)
+        if (!step->window.kernel)
             return sph_net_dense(net, in[0], &layer);
-        layer.kernel = step->kernel;
-        layer.stride = step->stride;
-        layer.pad = step->pad;
+        layer.kernel = step->window.kernel;
+        layer.stride = step->window.stride;
+        layer.pad = step->window.pad;
         layer.groups = step->groups > 1 ? step->groups : 0;
         return sph_net_conv(net, in[0], &layer);
     }
@@ -96,14 +97,12 @@ static int set_layer(sph_net *net, const struct step *step)
     return err;
 }
 
-static int set_scaling(sph_net *net, const struct step *input)
+static int set_scaling(sph_net *net, const struct scaling *x)
 {
-    const struct scaling scaling = {.features = sph_net_inputs(net),
-                                    .targets = sph_net_outputs(net),
-                                    .x_mean = input->mean,
-                                    .x_scale = input->scale,
-                                    .x_fill = input->fill};
-    return input->mean ? scaling_copy(&net->scaling, &scaling) : 0;
+    struct scaling scaling = *x;
+    scaling.features = sph_net_inputs(net);
+    scaling.targets = sph_net_outputs(net);
+    return x->x_mean ? scaling_copy(&net->scaling, &scaling) : 0;
 }
 
 /* A file of ours says what its data were. */
@@ -167,7 +166,7 @@ static int build(sph_net **out, struct import *import, int output, sph_dtype dty
     for (size_t i = 0; !err && i <= (size_t)output; i++)
         if (import->step[i].needed && import->step[i].kind == STEP_LAYER)
             err = set_layer(net, &import->step[i]);
-    if (!err && !(err = check_range(net)) && !(err = set_scaling(net, &import->step[0])))
+    if (!err && !(err = check_range(net)) && !(err = set_scaling(net, &import->x)))
         err = keep_data(import, net);
     if (err < 0) {
         err = err == SPH_EARG ? SPH_EFORMAT : err; /* what the file asks for */

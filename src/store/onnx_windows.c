@@ -110,16 +110,11 @@ int take_dense(struct import *import, const Onnx__Node *node)
                            "reads an image of %zu x %zu pixels whole, expected a square or a pool before",
                            height, width);
     if (height > 1) {
-        layer->conv = 1;
-        layer->kernel = height;
-        layer->stride = layer->groups = 1;
+        layer->window = (struct sliding){.kernel = height, .stride = 1};
+        layer->groups = 1;
     }
     return add_bias(import, node, is_gemm ? 2 : SIZE_MAX, beta);
 }
-
-struct sliding {
-    size_t kernel, stride, pad;
-};
 
 /* `count` ints, all the same, of an attribute; otherwise where there are none. */
 static int same_ints(const struct import *import, const Onnx__Node *node, const char *name, size_t count,
@@ -171,9 +166,7 @@ static int slide(const struct import *import, const Onnx__Node *node, const stru
     if (from->flat || height < window->kernel || width < window->kernel)
         return onnx_refuse(&import->file, node, "a window of %zu over %zu x %zu pixels", window->kernel,
                            before->height, before->width);
-    step->kernel = window->kernel;
-    step->stride = window->stride;
-    step->pad = window->pad;
+    step->window = *window;
     step->height = (height - window->kernel) / window->stride + 1;
     step->width = (width - window->kernel) / window->stride + 1;
     if (!size_product(&all, (size_t[]){step->channels, step->height, step->width}, 3) ||
@@ -209,7 +202,6 @@ int take_conv(struct import *import, const Onnx__Node *node)
     struct step *layer = new_layer(import, node, from.step, m, n, weight.values);
     if (!layer)
         return SPH_EMEMORY;
-    layer->conv = 1;
     layer->groups = (size_t)groups;
     if ((err = slide(import, node, &from, &window, layer)) < 0)
         return err;
@@ -305,13 +297,11 @@ int take_pool(struct import *import, const Onnx__Node *node)
         return err;
     if (!whole && !largest && window.pad && !onnx_int(node, "count_include_pad", 0))
         return onnx_refuse(&import->file, node, "count_include_pad is 0, expected 1 where there are pads");
-    struct step *step = import_step(import, STEP_POOL, from.step, -1);
+    struct step *step = import_step(import, largest ? STEP_MAX_POOL : STEP_MEAN_POOL, from.step, -1);
     if (!step)
         return SPH_EMEMORY;
     step->channels = import->step[from.step].channels;
     step->height = step->width = 1;
-    step->pool = largest ? NODE_MAX_POOL : NODE_AVG_POOL;
-    step->whole = whole;
     if (whole && from.flat)
         return onnx_refuse(&import->file, node, "pools a vector, expected an image");
     if (!whole && (err = slide(import, node, &from, &window, step)) < 0)
