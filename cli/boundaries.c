@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "job/tool.h"
@@ -84,6 +85,44 @@ static int print_csv(const sph_boundaries *all, int vectors)
         for (size_t j = 0; all->layer[i].kind != SPH_BOUNDARY_NONE && j < all->layer[i].m; j++)
             put_unit(&all->layer[i], j, &columns);
     return EXIT_DONE;
+}
+
+/* ---------------------------------------------------------------- a table for people */
+
+enum { VECTOR_SHOWN = 3 }; /* numbers of phi; the CSV has all */
+
+static void show_number(double value)
+{
+    if (isnan(value))
+        printf(" %10s", "-");
+    else
+        printf(" %10.4g", value);
+}
+
+static void print_table(const sph_boundaries *all, int vectors)
+{
+    size_t shown = !vectors ? 0 : all->layer[0].n < VECTOR_SHOWN ? all->layer[0].n : VECTOR_SHOWN;
+    printf("%5s %5s %10s %10s %10s %-10s %10s", "layer", "unit", "norm", "offset", "active", "state",
+           "nearest");
+    for (size_t i = 1; i <= shown; i++)
+        printf("      phi_%zu", i);
+    putchar('\n');
+    for (size_t i = 0; i < all->count; i++) {
+        const sph_boundary *b = &all->layer[i];
+        for (size_t j = 0; b->kind != SPH_BOUNDARY_NONE && j < b->m; j++) {
+            printf("%5zu %5zu", b->layer, j);
+            show_number(b->norm[j]);
+            show_number(b->offset[j]);
+            show_number(b->active_share[j]);
+            printf(" %-10s", b->state[j] == SPH_UNIT_UNKNOWN
+                                 ? "-"
+                                 : sph_word(SPH_WORDS_UNIT_STATE, (int)b->state[j])->word);
+            show_number(b->nearest[j]);
+            for (size_t k = 0; k < shown; k++)
+                show_number(b->phi[j * b->n + k]);
+            putchar('\n');
+        }
+    }
 }
 
 /* ---------------------------------------------------------------- JSON */
@@ -230,7 +269,10 @@ static int run_boundaries(const struct args *args)
         else {
             if (vectors)
                 tell_order(args, found, columns);
-            code = print_csv(found, vectors);
+            if (isatty(STDOUT_FILENO) && !args_on(args, "csv"))
+                print_table(found, vectors);
+            else
+                code = print_csv(found, vectors);
         }
     }
     sph_data_free(columns);
@@ -247,6 +289,7 @@ static const sph_option options[] = {
      "data points to look at, with the columns the run was trained on; the run's own training rows if not "
      "given"},
     {"rows", "N", "", "data", "look at the first N rows only; all if not given"},
+    {"csv", NULL, "", "boundaries", "CSV with all digits also on a terminal"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
@@ -254,9 +297,10 @@ static const sph_option options[] = {
 const struct command command_boundaries = {
     .name = "boundaries",
     .summary = "where each unit switches, and what the data see of it",
-    .usage = "RUN [--layer K] [--data FILE|NAME] [--rows N] [--json]",
+    .usage = "RUN [--layer K] [--data FILE|NAME] [--rows N] [--csv] [--json]",
     .about =
-        "Prints a CSV line for each unit that has an activation. A unit switches at w x + b = 0, x being the "
+        "Prints a line for each unit that has an activation: a table on a terminal, CSV with all digits in a "
+        "pipe or with --csv. A unit switches at w x + b = 0, x being the "
         "input of its layer, the normalization folded in: norm is |w|, offset is b/|w|, phi = -offset w/|w| "
         "is the point of the boundary nearest to the origin. The first layer is given in the units of the "
         "data, standardisation undone, and so phi is nearest to the data's zero; phi_net, which --layer adds "

@@ -72,6 +72,9 @@ static int show(const struct args *args, const sph_regions *regions, sph_run *ru
         cli_note(args->command, "out", "the picture was not drawn: %s", sph_error());
     if (!args_on(args, "json")) {
         print_summary(regions, sph_net_inputs(sph_run_net(run)));
+        if (out)
+            printf("%-18s %s/regions.json%s\n", "written", out,
+                   err ? "" : ", regions.png, regions.svg, regions.pdf");
         return EXIT_DONE;
     }
     err = sph_regions_json(regions, &(sph_sink){stdout, cli_write});

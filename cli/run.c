@@ -60,7 +60,43 @@ static int count_workers(const struct args *args, size_t *workers)
     return code ? code : args_size(args, "jobs", 1, workers);
 }
 
+/* Advice of the readers is about options of train; an experiment sets them by its file. */
+static int fail_run(const struct args *args, int err)
+{
+    return cli_fail_more(
+        args->command, err, "%s",
+        strstr(sph_error(), "--drop") ? " (here: --set data.drop=auto, or drop under data in the file)" : "");
+}
+
 /* ---------------------------------------------------------------- a dry run */
+
+/* The jobs of one method and set. */
+struct group {
+    const char *set, *method;
+    size_t jobs;
+    double seconds;
+};
+
+/* groups (*count, room for one more) */
+static void add_to_group(struct group *groups, size_t *count, const sph_experiment_job *job)
+{
+    size_t g = 0;
+    while (g < *count &&
+           (strcmp(groups[g].method, job->method) || (job->set && strcmp(groups[g].set, job->set))))
+        g++;
+    if (g == *count)
+        groups[(*count)++] = (struct group){.set = job->set ? job->set : "", .method = job->method};
+    groups[g].jobs++;
+    groups[g].seconds += isnan(job->seconds) ? 0 : job->seconds;
+}
+
+static void print_groups(const struct group *groups, size_t count)
+{
+    for (size_t g = 0; g < count; g++)
+        printf("%s%s%-*s %zu job%s, about %.2g s each\n", groups[g].set, *groups[g].set ? " " : "",
+               40 - (int)(*groups[g].set ? strlen(groups[g].set) + 1 : 0), groups[g].method, groups[g].jobs,
+               cli_plural(groups[g].jobs), groups[g].seconds / (double)groups[g].jobs);
+}
 
 static int print_plan(sph_experiment *experiment, const struct args *args, size_t workers)
 {
@@ -68,13 +104,21 @@ static int print_plan(sph_experiment *experiment, const struct args *args, size_
     double sum = 0, most = 0, disk = 0;
     int err = sph_experiment_check(experiment);
     if (err || (err = sph_experiment_plan(experiment, 1, &count)))
-        return cli_fail_with(args->command, err);
-    int json = args_on(args, "json"), folds = 0;
+        return fail_run(args, err);
+    int json = args_on(args, "json"), each = args_on(args, "verbose"), folds = 0;
+    size_t grouped = 0;
+    struct group *groups = calloc(count + 1, sizeof *groups);
     json_t *jobs = json_array();
+    if (!groups || !jobs) {
+        free(groups);
+        json_decref(jobs);
+        return cli_no_memory(args->command);
+    }
     for (size_t i = 0; i < count; i++) {
         sph_experiment_job job;
         if ((err = sph_experiment_job_at(experiment, i, &job))) {
             json_decref(jobs);
+            free(groups);
             return cli_fail_with(args->command, err);
         }
         sum += isnan(job.seconds) ? 0 : job.seconds;
@@ -88,9 +132,13 @@ static int print_plan(sph_experiment *experiment, const struct args *args, size_
             if (job.set)
                 json_object_set_new(object, "set", json_string(job.set));
             json_array_append_new(jobs, object);
-        } else
+        } else if (each)
             printf("%-50s about %.2g s\n", job.folder, job.seconds);
+        else
+            add_to_group(groups, &grouped, &job);
     }
+    print_groups(groups, grouped);
+    free(groups);
     if (json)
         return cli_print_json(args->command,
                               json_pack("{s:o, s:f, s:I, s:I, s:I}", "jobs", jobs, "seconds",
@@ -170,7 +218,7 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
     stop_over();
     progress_clear(&jobs.progress);
     if (err)
-        return cli_fail_with(command, err);
+        return fail_run(args, err);
     if (result.stopped)
         return stop_end();
     if (!opts.json)

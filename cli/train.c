@@ -172,21 +172,60 @@ static int print_notes(void *self, const sph_view *view)
 
 /* ---------------------------------------------------------------- after */
 
-/* What an epoch shows; eval and --json have the others too. */
-static void print_scores(const sph_job *job, const char *part, const sph_scores *scores)
+enum {
+    RARE_PERCENT = 20
+}; /* classes of which one has more than the rest of 100 are judged by auc and balanced accuracy */
+
+static double score_of(const sph_scores *scores, const char *name)
 {
+    for (size_t i = 0; i < scores->count; i++)
+        if (!strcmp(scores->name[i], name))
+            return scores->value[i];
+    return NAN;
+}
+
+/* The scores that an epoch shows, what is monitored and, where a class is rare, first those that are fair to it; eval and --json
+ * have the others too. */
+static void print_scores(const sph_job *job, const char *part, const sph_result *result,
+                         const sph_scores *scores)
+{
+    static const char *const fair[] = {"auc", "balanced_accuracy"};
     const char *monitor = sph_job_get(job, "monitor");
+    int rare = 100 * score_of(&result->baseline, "accuracy") > 100 - RARE_PERCENT;
     if (!scores->rows)
         return;
     printf("%-9s %zu row%s", part, scores->rows, cli_plural(scores->rows));
+    for (size_t i = 0; rare && i < sizeof fair / sizeof *fair; i++)
+        if (!isnan(score_of(scores, fair[i])))
+            printf(", %s %.5g", fair[i], score_of(scores, fair[i]));
     for (size_t i = 0; i < scores->count; i++) {
         int metric = sph_word_find(SPH_WORDS_METRIC, scores->name[i]);
         int monitored = !strncmp(monitor, "val_", 4) && !strcmp(monitor + 4, scores->name[i]);
-        if (isnan(scores->value[i]) || !(monitored || sph_metric_about((sph_metric)metric)->every_epoch))
+        int shown = rare && (!strcmp(scores->name[i], fair[0]) || !strcmp(scores->name[i], fair[1]));
+        if (isnan(scores->value[i]) || shown ||
+            !(monitored || sph_metric_about((sph_metric)metric)->every_epoch))
             continue;
         printf(", %s %.5g", scores->name[i], scores->value[i]);
     }
+    int folds = !strcmp(sph_job_get(job, "ensemble-val"), "folds");
+    if (folds && scores == &result->train)
+        printf(" (the rows of the first net)");
+    if (folds && scores == &result->val)
+        printf(" (each row by the nets that did not train on it)");
+    if (scores == &result->baseline)
+        printf(" (%s)", !strcmp(sph_job_get(job, "task"), "regression") ? "predicts the training mean"
+                                                                        : "predicts the most frequent class");
     putchar('\n');
+}
+
+/* One line for each sentence. */
+static void print_warning(const char *warning)
+{
+    for (const char *end; *warning; warning = *end ? end + 2 : end) {
+        end = strstr(warning, "; ");
+        end = end ? end : warning + strlen(warning);
+        printf("warning   %.*s\n", (int)(end - warning), warning);
+    }
 }
 
 enum { LARGE_RECORD = 100 }; /* MB */
@@ -234,14 +273,13 @@ static void print_table(const sph_job *job, sph_run *run, const sph_result *resu
     printf("training  %s, %s, %s, lr %s%s%s\n", sph_job_get(job, "task"), sph_job_get(job, "loss"),
            sph_job_get(job, "optimizer"), sph_job_get(job, "lr"), *freeze ? ", frozen " : "", freeze);
     printf("epochs    %zu, best %zu\n", result->epochs, result->best_epoch);
-    print_scores(job, "train", &result->train);
-    print_scores(job, "val", &result->val);
-    print_scores(job, "test", &result->test);
+    print_scores(job, "train", result, &result->train);
+    print_scores(job, "val", result, &result->val);
+    print_scores(job, "test", result, &result->test);
+    print_scores(job, "baseline", result, &result->baseline);
     if (result->test.rows && !strcmp(sph_job_get(job, "task"), "regression"))
         cli_print_targets(run, NULL, "test");
-    if (!strcmp(sph_job_get(job, "protocol"), "reference") &&
-        strcmp(sph_job_get(job, "monitor"), "train_loss") != 0)
-        printf("warning   the test part chose the epoch: its scores are too good\n");
+    print_warning(result->warning);
     printf("seconds   %.3g", result->seconds);
     if (result->waited > 0)
         printf(", waiting for pictures %.2g %%", 100 * result->waited / result->seconds);

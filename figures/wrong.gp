@@ -6,11 +6,13 @@
 #   truth_N, given_N   N = K * most + place: what it is; what the net says, and its probability
 #   note_K    why panel K is empty, or ''
 tile = 1.85; gap = 0.25; words_room = 0.85
-across_tiles = tiles
-lines_of = int((most + tiles - 1) / tiles)
+panels = down * across
+shown = 1                                              # on the fullest sheet
+do for [i = 0:panels - 1] { if (value('images_'.i) > shown) { shown = value('images_'.i) } }
+across_tiles = shown < tiles && shown > 4 ? shown : shown < tiles ? 4 : tiles
+lines_of = int((shown + tiles - 1) / tiles)
 strip = lines_of * (tile + words_room + 0.15) + 0.95
 width = across_tiles * (tile + gap) + gap
-panels = down * across
 foot = foot_room(width)
 height = panels * strip + 0.25 + foot
 eval page(width, height)

@@ -89,7 +89,7 @@ def main():
             path = BAD / folder / name.decode()
             size = sum(part.stat().st_size for part in ([path] if path.is_file() else path.rglob("*")))
             more = [] if folder == "images" or options == [b"-"] else [b"--" + option for option in options[0].split(b" ")]
-            give(path, [*READERS["table"][1].replace("{}", str(path)).split(), *more], size)
+            give(path, [*READERS["table"][1].replace("{}", str(path)).split(), *([] if folder == "images" or b"drop=" in options[0] else ["--drop", "none"]), *more], size)
     for path in files:
         folder, size = path.relative_to(BAD).parts[0], path.stat().st_size
         own = ("experiment",) if path.suffix == ".yaml" else OWN.get(folder, ())

@@ -13,13 +13,16 @@ extern "C" {
 typedef struct sph_data_opts {
     size_t size;         /* of this struct: set by sph_data_defaults                                       */
     const char *target;  /* column names or zero-based numbers, comma-separated; NULL: the last column   */
-    const char *drop;    /* columns to leave out; auto: what is constant, an id or free text               */
+    const char *drop;    /* columns to leave out; auto: what is constant, an id or free text; none: no column */
+    const char *needed;  /* columns that auto does not leave out, or NULL                                  */
     const char *group;   /* column of groups, which a split keeps together; no feature, or NULL            */
     const char *time;    /* column of dates or numbers: a split's last rows by it are the test part        */
     const char *weights; /* column of weights of the rows in training                                     */
     char delimiter;      /* 0: find out; ' ' means runs of blanks and tabs                                 */
     int task;            /* sph_task, or -1: find out                                                      */
     sph_missing missing;
+    const char *
+        missing_words; /* comma-separated: cells that are missing beside the empty ones, NA, N/A, NaN, null, ? and - */
     uint64_t seed; /* of the synthetic sets and of `rows`                                            */
     size_t rows;   /* take this many rows only (tables: numpy's RandomState(seed).choice); 0: all    */
     double noise;  /* standard deviation of the noise in the synthetic sets; NaN: 0.1                */

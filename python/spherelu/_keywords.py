@@ -21,9 +21,11 @@ class TrainOptions(TypedDict, total=False):
 
     target: str | Sequence[str] | None
     """column(s) to predict, by name or zero-based number"""
-    drop: Literal["auto"] | str | Sequence[str] | None
-    """columns to leave out; auto: constant columns, ids and free text, each of which is reported; may be followed by
-    others"""
+    drop: Literal["auto", "none"] | str | Sequence[str] | None
+    """columns to leave out; auto: constant columns, ids and free text, each of which is reported; auto,COL leaves out
+    COL too"""
+    keep: str | Sequence[str] | None
+    """columns that drop auto must keep"""
     weights: str | None
     """column of sample weights, 0 or more, used in the training and validation loss and in the standardization; not
     used as a feature, and scores are not weighted"""
@@ -36,6 +38,8 @@ class TrainOptions(TypedDict, total=False):
     """column separator: a character, tab or blank"""
     missing: Literal["error", "mean", "drop"] | str | None
     """empty cells: stop with an error, fill in the mean of the training samples, or drop the row"""
+    missing_words: str | Sequence[str] | None
+    """words that mean an empty cell, beside NA, N/A, NaN, null, ? and -; upper and lower case are the same"""
     standardize: Literal["auto", "off", "features", "both", "mean"] | str | None
     """scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the mean only (images
     are also divided by 255); auto: both for regression, features otherwise; results are always in the target's units"""

@@ -10,7 +10,7 @@
 
 /* What was asked for, and what that is. Where no rows are to be chosen the data are settled, and shared. */
 struct data_kept {
-    char *source, *target, *drop, *group, *time, *weights;
+    char *source, *target, *drop, *needed, *missing_words, *group, *time, *weights;
     sph_data_opts opts; /* its texts are not looked at */
     sph_data *data;
     char *path;
@@ -21,6 +21,8 @@ static void forget(struct data_kept *kept)
     mem_free(kept->source);
     mem_free(kept->target);
     mem_free(kept->drop);
+    mem_free(kept->needed);
+    mem_free(kept->missing_words);
     mem_free(kept->group);
     mem_free(kept->time);
     mem_free(kept->weights);
@@ -65,7 +67,8 @@ static const struct data_kept *find(const struct data_cache *cache, const char *
     for (size_t i = 0; i < cache->count; i++) {
         const struct data_kept *kept = &cache->list[i];
         if (!strcmp(kept->source, source) && same_text(kept->target, opts->target) &&
-            same_text(kept->drop, opts->drop) && same_text(kept->group, opts->group) &&
+            same_text(kept->drop, opts->drop) && same_text(kept->needed, opts->needed) &&
+            same_text(kept->missing_words, opts->missing_words) && same_text(kept->group, opts->group) &&
             same_text(kept->time, opts->time) && same_text(kept->weights, opts->weights) &&
             kept->opts.delimiter == opts->delimiter && kept->opts.missing == opts->missing &&
             !kept->opts.gray == !opts->gray && kept->opts.side == opts->side &&
@@ -93,10 +96,12 @@ static int keep(struct data_cache *cache, const char *source, const sph_data_opt
         err = data_permute(&kept.data, kept.path, opts->permute);
     if (!err && is_whole(kept.data, opts) && !data_is_images(kept.data))
         err = targets_settle(kept.data, kept.path, opts->task);
-    if (!err && (!(kept.source = mem_text(source)) || !copy_text(&kept.target, opts->target) ||
-                 !copy_text(&kept.drop, opts->drop) || !copy_text(&kept.group, opts->group) ||
-                 !copy_text(&kept.time, opts->time) || !copy_text(&kept.weights, opts->weights) ||
-                 !mem_reserve((void **)&cache->list, &cache->capacity, cache->count + 1, sizeof kept)))
+    if (!err &&
+        (!(kept.source = mem_text(source)) || !copy_text(&kept.target, opts->target) ||
+         !copy_text(&kept.drop, opts->drop) || !copy_text(&kept.needed, opts->needed) ||
+         !copy_text(&kept.missing_words, opts->missing_words) || !copy_text(&kept.group, opts->group) ||
+         !copy_text(&kept.time, opts->time) || !copy_text(&kept.weights, opts->weights) ||
+         !mem_reserve((void **)&cache->list, &cache->capacity, cache->count + 1, sizeof kept)))
         err = SPH_EMEMORY;
     if (err < 0)
         forget(&kept);

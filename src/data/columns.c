@@ -103,13 +103,13 @@ static int set_targets(sph_data *data, const struct sheet *sheet, const char *li
     return 0;
 }
 
-/* What follows the word auto at the front of a list; *list is NULL where nothing does. */
-static int takes_auto(const struct sheet *sheet, const char **list)
+/* Whether a list begins with the word; *list becomes the rest, NULL if there is none. A column of that name is a column. */
+static int takes_word(const struct sheet *sheet, const char *word, const char **list)
 {
-    const char *rest = *list + strcspn(*list, ",");
-    if (rest - *list != 4 || strncmp(*list, "auto", 4) || sheet_find(sheet, "auto") >= 0)
+    size_t length = strcspn(*list, ",");
+    if (length != strlen(word) || strncmp(*list, word, length) || sheet_find(sheet, word) >= 0)
         return 0;
-    *list = *rest ? rest + 1 : NULL;
+    *list = (*list)[length] ? *list + length + 1 : NULL;
     return 1;
 }
 
@@ -124,6 +124,20 @@ static int set_dropped(sph_data *data, const struct sheet *sheet, const char *li
             column->role = COLUMN_DROPPED;
         else if (from_user)
             err = sph_fail_of(SPH_EARG, sheet->path, 0, "drop", "column '%s' is both target and dropped",
+                              column->name);
+    }
+    return err;
+}
+
+static int set_needed(sph_data *data, const struct sheet *sheet, const char *list, size_t *found)
+{
+    size_t count = 0;
+    int err = find_list(sheet, list, "keep", found, &count);
+    for (size_t i = 0; i < count && !err; i++) {
+        struct column *column = &data->columns[found[i]];
+        column->needed = 1;
+        if (column->role == COLUMN_DROPPED)
+            err = sph_fail_of(SPH_EARG, sheet->path, 0, "keep", "column '%s' is both kept and dropped",
                               column->name);
     }
     return err;
@@ -160,9 +174,12 @@ static int set_roles(sph_data *data, const struct sheet *sheet, const sph_data_o
     if (!err && sheet->set)
         err = set_dropped(data, sheet, sheet->set->drop, 0, found);
     if (!err && drop && *drop) {
-        *automatic = takes_auto(sheet, &drop);
-        err = set_dropped(data, sheet, drop, 1, found);
+        *automatic = takes_word(sheet, "auto", &drop);
+        if (*automatic || !takes_word(sheet, "none", &drop) || drop)
+            err = set_dropped(data, sheet, drop, 1, found);
     }
+    if (!err && opts->needed)
+        err = set_needed(data, sheet, opts->needed, found);
     if (!err && !(err = set_use(data, sheet, opts->group, "group", COLUMN_GROUP)) &&
         !(err = set_use(data, sheet, opts->time, "time", COLUMN_TIME)))
         err = set_use(data, sheet, opts->weights, "weights", COLUMN_WEIGHT);
@@ -228,9 +245,11 @@ static size_t count_words(const struct levels *levels)
 
 static int fail_slip(const struct sheet *sheet, const struct column *column, const struct profile *profile)
 {
-    return sheet_fail(sheet, profile->text_line, column->name,
-                      "column '%s' holds '%.60s', expected a number%s", column->name, profile->text_example,
-                      profile->numbers > profile->texts ? " like its other cells" : "");
+    return sheet_fail(
+        sheet, profile->text_line, column->name,
+        "column '%s' holds '%.60s', expected a number%s; if it means an empty cell: --missing-words '%.60s'",
+        column->name, profile->text_example, profile->numbers > profile->texts ? " like its other cells" : "",
+        profile->text_example);
 }
 
 /* What is wrong with columns, told all at once: so many of them by name. */
@@ -247,7 +266,7 @@ struct unusable {
 
 static void add_unusable(struct unusable *u, struct column *column, const char *reason)
 {
-    if (u->automatic) {
+    if (u->automatic && !column->needed) {
         data_note(u->data, "column '%s' is left out: it %s", column->name, reason);
         column->role = COLUMN_DROPPED;
         return;

@@ -103,6 +103,8 @@ static int build(sph_data *data, const struct sheet *sheet, const sph_data_opts 
     data->reading.missing = opts->missing;
     if (sheet->is_text && (unsigned char)opts->delimiter < 0x80) /* JSON holds no halves of characters */
         data->reading.delimiter = opts->delimiter;
+    if (opts->missing_words && !(data->reading.missing_words = mem_text(opts->missing_words)))
+        return SPH_EMEMORY;
     int err = columns_choose(data, sheet, opts);
     if (err < 0)
         return err;
@@ -153,7 +155,11 @@ int data_read(sph_data **out, char **path, const char *source, const sph_data_op
     int err = images_find(&images, source, 0);
     if (err <= 0)
         return err < 0 ? err : read_table(out, path, source, opts);
-    err = images_open(out, &images, opts);
+    if (images.pictures && !file_is_directory(images.path))
+        err = sph_fail_at(SPH_EARG, source,
+                          "one picture; training needs a folder of pictures with one folder per class");
+    else
+        err = images_open(out, &images, opts);
     if (!err) {
         *path = images.path;
         images.path = NULL;

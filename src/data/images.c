@@ -286,7 +286,12 @@ static size_t count_classes(const sph_data *data)
 
 static int check_opts(const struct images_source *source, const sph_data_opts *opts)
 {
-    const char *column = opts->target ? "target" : opts->drop ? "drop" : opts->delimiter ? "delimiter" : NULL;
+    int drops = opts->drop && strcmp(opts->drop, "auto") && strcmp(opts->drop, "none");
+    const char *column = opts->target      ? "target"
+                         : drops           ? "drop"
+                         : opts->needed    ? "keep"
+                         : opts->delimiter ? "delimiter"
+                                           : NULL;
     if (column)
         return sph_fail_key(SPH_EARG, column, "%s is a set of images and has no columns", source->path);
     if (opts->noise > 0)

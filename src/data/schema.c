@@ -92,6 +92,7 @@ int data_schema(const sph_data *data, json_t **out)
     *out = JSON_OF({"named", json_boolean(data->reading.named)},
                    {"missing", json_string(sph_word(SPH_WORDS_MISSING, (int)data->reading.missing)->word)},
                    {"task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word)},
+                   JSON_IF(data->reading.missing_words, "missing_words", json_words(data->reading.missing_words)),
                    JSON_IF(data->reading.delimiter, "delimiter", json_stringn(&data->reading.delimiter, 1)),
                    JSON_IF(data->reading.reversed, "reversed", json_true()),
                    JSON_IF(data->labels, "classes", text_array(data->labels, data->classes)),
@@ -199,6 +200,15 @@ static int check_targets(sph_data *data)
 }
 
 /* Absent in older files, and where the user gave none. */
+static int read_missing_words(sph_data *data, const json_t *schema)
+{
+    const char *words;
+    if (!json_object_get(schema, "missing_words"))
+        return 0;
+    int err = json_member_text(schema, where, "missing_words", &words);
+    return err < 0 ? err : (data->reading.missing_words = mem_text(words)) ? 0 : SPH_EMEMORY;
+}
+
 static int read_delimiter(sph_data *data, const json_t *schema)
 {
     const json_t *value = json_object_get(schema, "delimiter");
@@ -245,7 +255,7 @@ static int read_schema(sph_data *data, const json_t *schema)
     if ((err = json_member_bool(schema, where, "named", &data->reading.named)) < 0 ||
         (err = json_member_word(schema, where, "missing", sph_word(SPH_WORDS_MISSING, 0), &missing)) < 0 ||
         (err = json_member_word(schema, where, "task", sph_word(SPH_WORDS_TASK, 0), &task)) < 0 ||
-        (err = read_delimiter(data, schema)) < 0 ||
+        (err = read_delimiter(data, schema)) < 0 || (err = read_missing_words(data, schema)) < 0 ||
         (err = json_member_array(schema, where, "columns", &columns)) < 0)
         return err;
     data->reading.missing = (sph_missing)missing;
@@ -484,6 +494,7 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
     if (!err)
         err = expected_names(data, &expected, &expected_count);
     opts.delimiter = data ? data->reading.delimiter : 0;
+    opts.missing_words = data ? data->reading.missing_words : NULL;
     if (!err)
         err = sheet_open(&sheet, source, &opts,
                          &(struct sheet_hints){.need_targets = need_targets,

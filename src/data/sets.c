@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "data/registry.h"
 #include "data/tool.h"
@@ -275,6 +276,21 @@ const sph_data_set *registry_find(const char *name)
     return NULL;
 }
 
+/* The path of the file beside source whose name is nearest, or NULL. Caller frees with mem_free. */
+static char *nearest_file(const char *source)
+{
+    const char *slash = strrchr(source, '/'), *name = slash ? slash + 1 : source;
+    char **names = NULL, *dir = slash ? mem_text_of(source, (size_t)(slash - source) + 1) : mem_text(".");
+    size_t count = 0;
+    const char *near = NULL;
+    if (dir && file_is_directory(dir) && !file_list(&names, &count, dir))
+        near = text_nearest(name, (const char *const *)names, count);
+    char *path = near ? (slash ? file_join(dir, near) : mem_text(near)) : NULL;
+    file_list_free(names, count);
+    mem_free(dir);
+    return path;
+}
+
 int registry_unknown(const char *source)
 {
     const char *names[SETS];
@@ -284,10 +300,12 @@ int registry_unknown(const char *source)
         text_add(&list, "%s%s", i ? ", " : "", names[i]);
     }
     const char *near = text_nearest(source, names, SETS);
+    char *file = near ? NULL : nearest_file(source);
     int err = list.failed ? SPH_EMEMORY
-              : near ? sph_fail_at(SPH_EIO, source, "no such file, nor a known set (%s); do you mean %s?",
-                                   list.chars, near)
-                     : sph_fail_at(SPH_EIO, source, "no such file, nor a known set (%s)", list.chars);
+              : near      ? sph_fail_at(SPH_EIO, source, "no such file or known set; do you mean %s?", near)
+              : file      ? sph_fail_at(SPH_EIO, source, "no such file; do you mean %s?", file)
+                          : sph_fail_at(SPH_EIO, source, "no such file or known set (%s)", list.chars);
     text_free(&list);
+    mem_free(file);
     return err;
 }

@@ -160,10 +160,27 @@ static int set_known_names(struct sheet *sheet, const char *list)
 
 /* ---------------------------------------------------------------- opening */
 
+/* Tables of other programs, which have an export to CSV. */
+static int check_foreign(const struct reader_file *named)
+{
+    static const char *const ends[][2] = {
+        {".xlsx", "an Excel"},     {".xls", "an Excel"},      {".ods", "an OpenDocument"},
+        {".parquet", "a Parquet"}, {".feather", "a Feather"}, {".arrow", "an Arrow"},
+        {".sqlite", "an SQLite"},  {".sav", "an SPSS"},       {".dta", "a Stata"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (reader_ends(named, ends[i][0]))
+            return sph_fail_at(SPH_EFORMAT, named->path,
+                               "%s file, which cannot be read; save the table as CSV", ends[i][1]);
+    return 0;
+}
+
 static int open_bytes(struct sheet *sheet, const struct sheet_hints *hints)
 {
     const struct reader *reader;
     struct reader_file named = {.path = sheet->path};
+    int foreign = check_foreign(&named);
+    if (foreign < 0)
+        return foreign;
     int arrays = reader_ends(&named, ".npy") || reader_ends(&named, ".npz");
     int err = (arrays ? data_bytes_read : data_bytes_read_stream)(&sheet->file, sheet->path);
     if (err < 0)
@@ -180,7 +197,7 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
 {
     struct sheet_hints all = *hints;
     all.delimiter = opts->delimiter;
-    *out = (struct sheet){.default_targets = 1};
+    *out = (struct sheet){.default_targets = 1, .text.missing_words = opts->missing_words};
     const sph_data_set *set = registry_find(source);
     struct stat info;
     if (set && !stat(source, &info) && S_ISREG(info.st_mode))

@@ -77,9 +77,10 @@ struct profile {
 
 /* What is known of a text table. */
 struct text_sheet {
-    char delimiter;          /* ' ': runs of blanks and tabs */
-    int header;              /* the first row is a header    */
-    struct profile *profile; /* (columns) */
+    char delimiter;            /* ' ': runs of blanks and tabs */
+    const char *missing_words; /* comma-separated, borrowed, or NULL */
+    int header;                /* the first row is a header    */
+    struct profile *profile;   /* (columns) */
 
     /* (rows, columns) numbers, and NaNs that stand for a missing cell or one of the column's words, where there was
      * room for them: nothing is read twice. NULL: otherwise. */

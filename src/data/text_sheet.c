@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/cursor.h"
 #include "base/error.h"
@@ -39,6 +40,40 @@ struct met {
     size_t length, column;
     double value;
 };
+
+/* ---------------------------------------------------------------- missing words */
+
+/* Whether the word is in the comma-separated list; upper and lower case are the same, blanks around it do not count. */
+static int is_listed(const char *list, const char *word)
+{
+    size_t blanks = strspn(word, " \t"), length;
+    word += blanks;
+    for (length = strlen(word); length && (word[length - 1] == ' ' || word[length - 1] == '\t'); length--)
+        ;
+    for (const char *p = list; length;) {
+        size_t n = strcspn(p, ",");
+        if (n == length && !strncasecmp(p, word, n))
+            return 1;
+        if (!p[n])
+            return 0;
+        p += n + 1;
+    }
+    return 0;
+}
+
+static void read_cell(const struct sheet *sheet, struct cell *out, const char *text)
+{
+    cell_read(out, text);
+    if (out->kind == CELL_TEXT && sheet->text.missing_words && is_listed(sheet->text.missing_words, text))
+        out->kind = CELL_MISSING;
+}
+
+static void read_decimal(const struct sheet *sheet, struct cell *out, const char *text)
+{
+    cell_read_decimal(out, text);
+    if (out->kind == CELL_TEXT)
+        read_cell(sheet, out, text);
+}
 
 /* ---------------------------------------------------------------- cells, kept */
 
@@ -226,7 +261,7 @@ static int add_field(struct first_pass *pass, size_t line, size_t column, const 
         return SPH_EMEMORY;
     memcpy(pass->text, field->text, field->length);
     pass->text[field->length] = '\0';
-    cell_read(&cell, pass->text);
+    read_cell(pass->sheet, &cell, pass->text);
     pass->again[column] += !strcmp(pass->text, pass->first[column]);
     int err = add_to_profile(profile, line, &cell, pass->sheet->text.delimiter != ',');
     if (!err)
@@ -335,7 +370,7 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
         for (size_t i = 0; i < pass->width; i++) {
             struct cell cell;
             double value;
-            cell_read(&cell, pass->first[i]);
+            read_cell(pass->sheet, &cell, pass->first[i]);
             int err = keep_cell(pass, 0, i, &cell, &value);
             if (!err)
                 err = add_to_profile(&sheet->text.profile[i], pass->first_line, &cell,
@@ -442,11 +477,11 @@ static int later_row(void *user, size_t line, const struct csv_field *fields, si
         memcpy(text, fields[i].text, fields[i].length);
         text[fields[i].length] = '\0';
         if (pass->sheet->text.profile[i].comma == COMMA_DECIMAL)
-            cell_read_decimal(&pass->cells[i], text);
+            read_decimal(pass->sheet, &pass->cells[i], text);
         else if (fields[i].kind == CSV_NUMBER)
             pass->cells[i] = (struct cell){.kind = CELL_NUMBER, .value = fields[i].number, .text = text};
         else
-            cell_read(&pass->cells[i], text);
+            read_cell(pass->sheet, &pass->cells[i], text);
         text += fields[i].length + 1;
     }
     return pass->row(pass->user, line, pass->cells);

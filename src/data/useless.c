@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * --drop auto: columns that nothing can be learnt from, though they could be read. Constant: one value in all rows that
- * have any. An id: whole numbers that count the rows up or down by one, or, under a name that ends in id, that never come
- * twice. Free text is left out where text columns are settled (columns.c). */
+ * --drop auto: columns that nothing can be learned from. Constant: one value in all rows that have any. An id: whole numbers that
+ * count the rows up or down by one in a column with the name of an index, or that never come twice in a column whose name ends in id.
+ * A column that counts the rows under another name may be a time and stays. Free text is left out where text
+ * columns are settled (columns.c). */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "data/build.h"
@@ -34,6 +36,18 @@ static int is_called_id(const char *name)
         return 0;
     return n == 2 || !isalpha((unsigned char)name[n - 3]) ||
            (isupper((unsigned char)name[n - 2]) && islower((unsigned char)name[n - 3]));
+}
+
+static int is_called_index(const char *name)
+{
+    static const char *const names[] = {"",         "index",  "row",        "rows",   "rownum", "row_number",
+                                        "rownames", "row_id", "no",         "no.",    "nr",     "nr.",
+                                        "number",   "#",      "sn",         "serial", "case",   "obs",
+                                        "sample",   "record", "unnamed: 0", "key"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcasecmp(name, names[i]))
+            return 1;
+    return is_called_id(name);
 }
 
 static int see_number(struct seen *seen, double value)
@@ -108,11 +122,13 @@ static void leave_out(sph_data *data, struct column *column, const char *reason)
 int useless_drop(sph_data *data, const struct sheet *sheet)
 {
     enum { FEW = 4 }; /* so many whole numbers count up by chance */
+    if (sheet->rows < 2)
+        return 0;
     struct looking looking = {.data = data, .seen = mem_get(data->column_count, sizeof *looking.seen)};
     if (!looking.seen)
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++) {
-        looking.seen[i].looked_at = data->columns[i].role == COLUMN_FEATURE;
+        looking.seen[i].looked_at = data->columns[i].role == COLUMN_FEATURE && !data->columns[i].needed;
         looking.seen[i].named_id = is_called_id(data->columns[i].name);
     }
     int err = sheet_scan(sheet, see_row, &looking);
@@ -121,7 +137,8 @@ int useless_drop(sph_data *data, const struct sheet *sheet)
         struct column *column = &data->columns[i];
         if (!err && seen->looked_at && (seen->count || seen->text) && !seen->varies)
             leave_out(data, column, "is the same in all rows");
-        else if (!err && seen->looked_at && seen->counts && seen->count > FEW)
+        else if (!err && seen->looked_at && seen->counts && seen->count > FEW &&
+                 is_called_index(column->name))
             leave_out(data, column, "counts the rows");
         else if (!err && seen->looked_at && seen->named_id && seen->whole && seen->count > FEW &&
                  never_twice(seen))

@@ -294,6 +294,7 @@ static const struct default_row rows[] = {
     {OPTION_AUGMENT, FOR_ALL, has_pictures, "crop", NULL, "crop for folders of pictures"},
     {OPTION_AUGMENT, FOR_ALL, has_images, "flip", NULL, "flip for other images"},
 
+    {OPTION_DROP, FOR_TABLES, NULL, "auto", NULL, NULL},
     {OPTION_HIDDEN, FOR_TABLES, NULL, NULL, table_hidden, "100; 128,128 from 5,000 samples on"},
     {OPTION_HIDDEN, FOR_ALL, is_mlp, "100", NULL, NULL},
     {OPTION_HIDDEN, FOR_ALL, NULL, NULL, leave_unset, NULL},
@@ -365,6 +366,8 @@ static const struct default_row rows[] = {
 
     /* never written down unless they are asked for */
     {OPTION_TARGET, FOR_ALL, NULL, NULL, leave_unset, "the last column"},
+    {OPTION_KEEP, FOR_ALL, NULL, NULL, leave_unset, NULL},
+    {OPTION_MISSING_WORDS, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_DELIMITER, FOR_ALL, NULL, NULL, leave_unset, "detected"},
     {OPTION_TASK, FOR_ALL, NULL, NULL, leave_unset, "detected"},
     {OPTION_ROWS, FOR_ALL, NULL, NULL, leave_unset, "all"},

@@ -50,12 +50,14 @@ int job_read_data(const struct job_spec *spec, struct data_cache *cache, sph_dat
     sph_data_defaults(&opts);
     opts.target = o->target;
     opts.drop = o->drop;
+    opts.needed = o->keep;
     opts.group = o->group;
     opts.time = o->time;
     opts.weights = o->weights;
     opts.delimiter = o->delimiter;
     opts.task = o->task;
     opts.missing = (sph_missing)o->missing;
+    opts.missing_words = o->missing_words;
     opts.seed = job_seed(spec, OPTION_SEED_SPLIT);
     opts.rows = o->rows;
     opts.noise = o->noise;
@@ -103,14 +105,16 @@ int job_resolve_for(struct sph_job *job, const sph_data *data)
     return err ? err : note_monitor(job, &facts);
 }
 
-/* What was asked for, and the fixed defaults of all that the data are opened with. */
+/* What was asked for, and the defaults of all options that the data are opened with. Whether they are a table shows afterwards. */
 static int read_asked(struct sph_job *job, sph_data **out)
 {
     struct job_spec asked;
     int err = options_copy(&asked, &job->request.asked);
     if (err < 0)
         return err;
-    if (!(err = defaults_fixed(&asked)))
+    if (job->request.recommends && !options_has(&asked, OPTION_DROP))
+        err = options_put(&asked, OPTION_DROP, "auto", ORIGIN_RECOMMENDED);
+    if (!err && !(err = defaults_fixed(&asked)))
         err = job_read_data(&asked, job->cache, out);
     options_free(&asked);
     return err;

@@ -26,6 +26,8 @@ static const enum option_id elsewhere[] = {
     OPTION_DATA,
     OPTION_TARGET,
     OPTION_DROP,
+    OPTION_KEEP,
+    OPTION_MISSING_WORDS,
     OPTION_DELIMITER,
     OPTION_ROWS,
     OPTION_PERMUTE,

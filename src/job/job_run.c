@@ -53,6 +53,7 @@ static int adopt_config(struct job_run *run, const char *path)
         err = config_conflict(asked, run->before_spec);
     if (!err)
         err = config_adopt(asked, run->before_spec);
+    run->job->request.recommends = 0;
     if (!err && !options_has(asked, OPTION_DECODE)) /* images of 0.2.0 or before were decoded so */
         options_set_word(asked, OPTION_DECODE, SPH_DECODE_SCALED, ORIGIN_DEFAULT);
     return err;
@@ -76,6 +77,9 @@ static int begin_folder(struct job_run *run, int resume)
         if (err < 0)
             return err;
     }
+    if (!file_exists(folder->config) && resume && !options_has(&run->job->request.asked, OPTION_DATA))
+        return sph_fail_at(SPH_EIO, folder->dir, "no run to resume: the folder %s",
+                           file_is_directory(folder->dir) ? "has no " RUNFOLDER_CONFIG : "does not exist");
     if (!file_exists(folder->config))
         return file_check_empty(folder->dir);
     int diverged = runfolder_diverged(folder->dir);
@@ -241,9 +245,9 @@ int job_make_parts(struct job_run *run)
 
 /* ---------------------------------------------------------------- the run */
 
-static const char *warning_of(const struct job_run *run)
+static const char *warning_of(const sph_result *result)
 {
-    return job_leaks(&run->job->spec) ? OPTION_LEAK : NULL;
+    return *result->warning ? result->warning : NULL;
 }
 
 static int save_record(struct job_run *run)
@@ -289,7 +293,7 @@ static int finish(struct job_run *run, const sph_result *result)
         (err = save_record(run)) == SPH_EIO)
         err = sph_fail_more(err, "; the model is saved, and --resume makes the rest");
     if (!err)
-        err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(run), run->more, &written);
+        err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(result), run->more, &written);
     if (!err && run->record)
         record_finish(run->record);
     if (!err)
@@ -306,7 +310,7 @@ static int give_up(struct job_run *run, const sph_result *result)
     int err = metrics_flush(&run->metrics);
     if (!err)
         err = save_record(run);
-    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(run), NULL, NULL);
+    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(result), NULL, NULL);
     if (!err)
         err = written;
     if (!err && run->record)
@@ -370,9 +374,13 @@ static int begin_refit(struct job_run *run, const sph_result *chosen)
 int job_train_parts(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
 {
     int err = train(run, observers, count, 0, result);
+    if (job_leaks(&run->job->spec))
+        job_warn(result, "%s", OPTION_LEAK);
     if (!err && !result->stopped && job_refit_wanted(run) && !(err = begin_refit(run, result)))
         err = train(run, observers, count, 1, result);
-    return err < 0 || result->stopped ? err : job_refit_result(run, result);
+    if (err < 0 || result->stopped || (err = job_refit_result(run, result)) < 0)
+        return err;
+    return job_baseline(run, result);
 }
 
 static int train_all(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)

@@ -111,6 +111,15 @@ int job_refit_recall(struct job_run *run);
 /* The result of both: epochs and validation scores are the first training's. */
 int job_refit_result(struct job_run *run, sph_result *result);
 
+/* ---------------------------------------------------------------- job_baseline.c */
+
+/* result->baseline <- scores on the test part of a prediction that ignores the features; no rows where there is no such part.
+ * Warns where the net is not better. */
+int job_baseline(const struct job_run *run, sph_result *result);
+
+/* Adds a sentence to the warning of a result. */
+void job_warn(sph_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* ---------------------------------------------------------------- job_tune.c */
 
 /* Chooses what was not asked for among rate, hidden units and batch, or takes the choice that the folder's tune.json has. */

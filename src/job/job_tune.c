@@ -6,6 +6,7 @@
  * train side by side, one thread each: what comes out depends on no clock and no number of threads. */
 #include <math.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -280,8 +281,34 @@ static int recall_choice(struct job_spec *spec, const char *path)
     return err;
 }
 
+/* A note on what was tried and chosen. */
+static int note_choice(const struct tuning *t, size_t chosen, double seconds)
+{
+    struct sph_job *job = t->run->job;
+    const struct candidate *c = &t->all[chosen];
+    struct text text = {0};
+    text_add(&text, "%s%s--tune: tried %zu candidates in %.2g s; ", job->notes ? job->notes : "",
+             job->notes ? "\n" : "", t->count, seconds);
+    if (!chosen)
+        text_add(&text, "none was better than the defaults:");
+    else
+        text_add(&text, "chose by a validation score of %.4g, %.4g with the defaults:", c->value,
+                 t->all[0].value);
+    for (size_t i = 0; i < TUNED; i++)
+        text_add(&text, "%s --%s %s", i ? "," : "", option_row(tuned[i])->name,
+                 options_text(c->spec, tuned[i]));
+    if (text.failed) {
+        text_free(&text);
+        return SPH_EMEMORY;
+    }
+    mem_free(job->notes);
+    job->notes = text.chars;
+    return 0;
+}
+
 static int search(struct tuning *t, const char *path)
 {
+    double began = clock_seconds();
     size_t all = t->run->job->spec.options.epochs;
     for (size_t r = RUNGS, share = 1; r-- > 0; share *= SHARE)
         t->epochs[r] = (all + share - 1) / share;
@@ -297,7 +324,7 @@ static int search(struct tuning *t, const char *path)
     err = write_trail(t, chosen, path);
     for (size_t i = 0; i < TUNED && !err; i++)
         err = options_take(&t->run->job->spec, t->all[chosen].spec, tuned[i]);
-    return err;
+    return err ? err : note_choice(t, chosen, clock_seconds() - began);
 }
 
 /* ---------------------------------------------------------------- the door */

@@ -64,7 +64,8 @@ int option_is_number(enum option_id id)
 
 int option_is_list(enum option_id id)
 {
-    return rules[id].kind == KIND_SIZES || id == OPTION_TARGET || id == OPTION_DROP || id == OPTION_FREEZE;
+    return rules[id].kind == KIND_SIZES || id == OPTION_TARGET || id == OPTION_DROP || id == OPTION_KEEP ||
+           id == OPTION_MISSING_WORDS || id == OPTION_FREEZE;
 }
 
 int option_find(const char *name)

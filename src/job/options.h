@@ -63,9 +63,10 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "and .png pictures with one folder per class, or with train and val folders")                          \
     X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
       "column(s) to predict, by name or zero-based number")                                                  \
-    X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...|auto",                                     \
-      "columns to leave out; auto: constant columns, ids and free text, each of which is reported; may "     \
-      "be followed by others")                                                                               \
+    X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...|auto|none",                                \
+      "columns to leave out; auto: constant columns, ids and free text, each of which is reported; "         \
+      "auto,COL leaves out COL too")                                                                         \
+    X(KEEP, keep, "keep", TEXT, ANY, "", "data", "keep", "COL,...", "columns that --drop auto must keep")    \
     X(WEIGHTS, weights, "weights", TEXT, ANY, "", "data", "weights", "COL",                                  \
       "column of sample weights, 0 or more, used in the training and validation loss and in the "            \
       "standardization; not used as a feature, and scores are not weighted")                                 \
@@ -79,6 +80,9 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(TASK, task, "task", WORD, TASK, "", "data", "task", OPTION_WORDS(SPH_TASKS), "kind of target")         \
     X(MISSING, missing, "missing", WORD, MISSING, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),     \
       "empty cells: stop with an error, fill in the mean of the training samples, or drop the row")          \
+    X(MISSING_WORDS, missing_words, "missing-words", TEXT, ANY, "", "data", "missing_words", "WORD,...",     \
+      "words that mean an empty cell, beside NA, N/A, NaN, null, ? and -; upper and lower case are the "     \
+      "same")                                                                                                \
     X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZE, "", "data", "standardize",                 \
       OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
       "scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the "        \

@@ -27,6 +27,7 @@ void sph_data_free(sph_data *data)
         mem_free(data->side[i]);
     text_free(&data->notes);
     mem_free(data->class_weights);
+    mem_free(data->reading.missing_words);
     mem_free(data->x);
     mem_free(data->y);
     mem_free(data->image.pixels);

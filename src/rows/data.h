@@ -33,6 +33,7 @@ struct column {
     int times;             /* dates: some have a time of day */
     double first;          /* dates: the first of them, in days since 1970 */
     enum column_use use;
+    int needed;    /* --drop auto does not leave it out */
     size_t filled; /* cells of it that were missing */
     size_t at;     /* its first column in x (column_width of them), or its column in y */
 };
@@ -70,7 +71,8 @@ struct data_reading {
     int named;    /* the names mean something: they came from a header or a known set */
     sph_missing missing;
     int refuse_unseen;
-    char delimiter; /* the user's, 0: none given */
+    char delimiter;      /* the user's, 0: none given */
+    char *missing_words; /* that stand for a missing cell, comma-separated, or NULL */
 };
 
 struct data_images {

@@ -14,7 +14,7 @@ for file in "$SOURCE_DIR"/experiments/*.yaml; do
     data=$(sed -n '/^data:/,$ s/.*{name: \[*\([a-z0-9-]*\).*/\1/p' "$file" | head -n 1)
     if "$SPHERELU" data info "$data" --json 2>/dev/null | grep -q '"path": "[^"]*"}$'; then
         run 0 run "$file" "${little[@]}" --dry-run
-        shows "jobs/"
+        shows " job"
         in_layer long || continue
         run 0 run "$file" "${little[@]}" --out "$name"
         shows "$name: " "results   $name"

@@ -110,7 +110,7 @@ cp deep.yaml deep/config.yaml
 begun=$SECONDS
 run 1 run many.yaml --out refused
 fails format key=seeds path=many.yaml line=5
-run 1 train --data wide.csv --out refused
+run 1 train --data wide.csv --drop none --out refused
 fails format key=name0 path=wide.csv
 run 1 run deep.yaml
 fails format path=deep.yaml line=1

@@ -48,8 +48,8 @@ beats() {
     for seed in 0 1 2 3 4; do
         if [ $seed -eq 0 ]; then
             run 0 train --data "$2" --target "$3" --out "$name$seed"
-            grep -v -e --task err >rest
-            mv rest err # but for the note on the task
+            grep -v -e --task -e "'id'" err >rest
+            mv rest err # but for the notes on the task and the id
             shows "test " "rmse "
         else
             run 0 train --data "$2" --target "$3" --out "$name$seed" --seed $seed

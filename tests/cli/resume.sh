@@ -64,8 +64,8 @@ same_run whole moved
 
 # ---- --resume where nothing has begun yet begins
 run 0 train --resume --data t.csv --target y --epochs 2 --out fresh
-run 2 train --resume --out nowhere
-fails argument key=data
+run 1 train --resume --out nowhere
+fails file path=nowhere
 absent nowhere
 
 # ---- data that changed

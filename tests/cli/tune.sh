@@ -20,6 +20,8 @@ check "hidden was given" [ "$(chosen tuned hidden)" = 20 ]
 tried=$(grep -c '"rungs"' tuned/tune.json)
 check "only $tried were tried" [ "$tried" -ge 10 ]
 check "the default was not tried to the end" [ "$(tr -d ' \n' <tuned/tune.json | grep -o '"tried":\[{[^]]*\]' | head -1 | grep -o '"epochs"' | wc -l)" -eq 3 ]
+run 0 train "${net[@]:1}" --tune 6 --out told
+notes "--tune" "$tried candidates" "--lr $(chosen tuned lr)"
 run 0 show tuned; shows "--tune 6"
 run 0 train "${net[@]}" --tune 1 --out one
 check "a budget of one is the default alone" cmp -s one/model.safetensors plain/model.safetensors

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# train leaves out columns that say nothing, and prints each test score beside that of a prediction without features, with a
+# warning where the network is not better. The baseline is computed here a second time, from the rows of split.json.
+. "$(dirname "$0")/lib.bash"
+
+awk 'BEGIN {
+    srand(3); print "customer_id,age,plan,unit,churn"
+    for (i = 0; i < 2000; i++) printf "%d,%d,%s,1,%s\n", 100000 + 7 * i, 18 + 60 * rand(), substr("abc", 1 + int(3 * rand()), 1), rand() < 0.07 ? "Yes" : "No"
+}' >churn.csv
+awk 'BEGIN {
+    srand(4); print "id,size,rooms,price"
+    for (i = 1; i <= 300; i++) { s = 20 + 180 * rand(); r = 1 + int(6 * rand()); printf "%d,%.1f,%d,%d\n", i, s, r, 3000 * s + 10000 * r + 20000 * rand() }
+}' >price.csv
+
+# ---------------------------------------------------------------- columns
+run 0 train --data price.csv --out price --no-report
+notes "'id'"
+check "a column that counts the rows is a feature" grep -q "300 rows, 2 features" out
+check "config.yaml does not say what was left out" grep -q "drop: auto" price/config.yaml
+run 0 train --data price.csv --out kept --no-report --keep id --epochs 2
+check "--keep" grep -q "300 rows, 3 features" out
+run 0 train --data price.csv --out none --no-report --drop none --epochs 2
+check "--drop none" grep -q "300 rows, 3 features" out
+run 0 train --data price.csv --out one --no-report --drop rooms --epochs 2
+check "--drop COL" grep -q "300 rows, 2 features" out
+refuses "argument key=keep path=price.csv" train --data price.csv --out bad --keep nothing
+refuses "argument key=keep path=price.csv" train --data price.csv --out bad --keep id --drop id
+cat >all.yaml <<'Y'
+name: all
+data: {name: price.csv}
+net: {kind: mlp, hidden: [5]}
+methods: [{name: SP, param: sp}]
+train: {epochs: 2}
+seeds: 1
+Y
+run 0 run all.yaml --out all --quiet
+check "an experiment left out a column" grep -q '"features": *3\|inputs 3' <("$SPHERELU" show all/jobs/SP/seed-0)
+
+# ---------------------------------------------------------------- the baseline
+# rows_of RUN FILE COLUMN: target of each row, "test" or "fit" before it
+rows_of() {
+    tr -d ' \n' <"$1/split.json" | sed 's/"content":"[^"]*",//; s/"\(train\|val\|test\)":/\n\1 /g; s/[^a-z0-9,\n ]//g' | tr , ' ' >parts
+    awk -F '[ ,]' -v column="$3" 'FILENAME == "parts" { for (i = 2; i <= NF; i++) part[$i] = $1; next } FNR > 1 { print part[FNR - 2], $column }' parts "$2"
+}
+expected=$(rows_of price price.csv 4 | awk '$1 == "train" { sum += $2; n++ } $1 == "test" { t[++m] = $2 } END { for (i = 1; i <= m; i++) s += (t[i] - sum / n) ^ 2; printf "%.3f", sqrt(s / m) }')
+check "rmse of the mean is $expected, found $(json price/result.json baseline rmse)" awk "BEGIN { exit !(($(json price/result.json baseline rmse) / $expected - 1) ^ 2 < 1e-10) }"
+check "a good network gets a warning" eval "! grep -q warning price/result.json"
+run 0 train --data price.csv --out price2 --no-report --lr 1000
+check "a training that went wrong gets no warning" grep -q "^warning .*--lr" out
+
+run 0 train --data churn.csv --out churn --no-report
+notes "'customer_id'"
+notes "'unit'"
+expected=$(rows_of churn churn.csv 5 | awk '$1 == "test" { n++; no += $2 == "No" } END { printf "%.6f", no / n }')
+check "accuracy of always No is $expected, found $(json churn/result.json baseline accuracy)" awk "BEGIN { exit !(($(json churn/result.json baseline accuracy) - $expected) ^ 2 < 1e-10) }"
+check "auc of always No" [ "$(json churn/result.json baseline auc)" = 0.5 ]
+check "a network that is no better gets no warning" grep -q "^warning .*accuracy" out
+check "auc does not lead where a class is rare" grep -q "^test  *[0-9]* rows, auc" out
+run 0 show churn
+check "show has no warning" grep -q "^warning" out
+finish
