@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where units switch: boundaries, their motion, linear regions, perturbations."""
+"""Boundaries of units: their position and motion, linear regions, perturbations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _taken(pointer: Any, *shape: int) -> Array | None:
 
 @dataclass
 class Boundary:
-    """The boundaries of one layer: m units of n inputs, w x + b = 0. NaN where a unit has none."""
+    """The boundaries of one layer: m units of n inputs, w x + b = 0. NaN if a unit has none."""
 
     layer: int
     path: str
@@ -53,9 +53,9 @@ class Boundary:
 
 
 def boundaries(net: Net, x: Any = None, *, layer: int | None = None, raw: bool = True) -> list[Boundary]:
-    """Where the units of a net switch, and on which side the rows of x lie.
+    """The boundaries of a network's units, and how many rows of x are on each side.
 
-    raw: layers that read the input are given in the data's own units, standardisation undone.
+    raw: boundaries of layers that read the input are given in the raw units of the data.
 
     >>> import numpy as np, spherelu
     >>> x = np.random.default_rng(0).normal(size=(50, 2))
@@ -146,7 +146,7 @@ class Tracker:
         return call
 
     def observer(self) -> Any:
-        """As the library takes it."""
+        """The observer for the C library."""
         out = _abi.sph_observer()
         out.start = type(out.start)(self._guarded(self._start))
         out.step = type(out.step)(self._guarded(self._step))
@@ -214,7 +214,7 @@ class Regions:
         return f"<p>{len(self)} linear regions in {self.window}, areas {low:.3g} to {high:.3g}</p>"
 
     def plot(self, ax: Any = None) -> Any:
-        """By matplotlib: polygons coloured by how many units are active, the decision boundary on top."""
+        """Draws the polygons, coloured by the number of active units, and the decision boundary with matplotlib."""
         import matplotlib.pyplot as plt
         from matplotlib.collections import LineCollection, PolyCollection
 
@@ -325,7 +325,7 @@ def _regions(handle: Any, window: Any, outputs: int) -> Regions:
 
 @dataclass
 class Perturbed:
-    """What adding eps to each learned number does to one unit's boundary, under one method."""
+    """The boundary of one unit before and after eps is added to each of its parameters, with one method."""
 
     method: str
     formula: str

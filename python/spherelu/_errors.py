@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 class Error(Exception):
-    """Something failed. `code` is SPH_E..., `key` the option, tensor or column it is about, `path` and `line` where."""
+    """The base class of all errors. `code` is SPH_E..., `key` is the option, tensor or column, `path` and `line` are the position in a file."""
 
     def __init__(self, text: str, code: int = -1, key: str = "", path: str = "", line: int = 0) -> None:
         super().__init__(text)
@@ -20,14 +20,14 @@ class ArgumentError(Error, ValueError):
 
 
 class FileError(Error, OSError):
-    """The system refused to read or write."""
+    """A file cannot be read or written."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class FormatError(Error, ValueError):
-    """A file is not what it should be."""
+    """A file is malformed."""
 
 
 class MemoryLimitError(Error, MemoryError):
@@ -35,7 +35,7 @@ class MemoryLimitError(Error, MemoryError):
 
 
 class DivergedError(Error, ArithmeticError):
-    """The loss stopped being a finite number."""
+    """The loss is not a finite number."""
 
 
 KINDS: dict[int, type[Error]] = {

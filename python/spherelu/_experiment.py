@@ -21,7 +21,7 @@ from ._options import plain
 
 @dataclass
 class Experiment:
-    """A finished experiment: its folder, its tables as the tool prints them, what results.json says."""
+    """A finished experiment: its folder, its tables as the tool prints them, and the contents of results.json."""
 
     name: str
     folder: str

@@ -124,7 +124,7 @@ def version() -> str:
 
 
 def features() -> dict[str, str]:
-    """What the library was built with, and what it found on this machine."""
+    """The parts that the library was built with, and those found on this machine."""
     pairs = (line.split(": ", 1) for line in text(lib().sph_features()).splitlines() if ": " in line)
     return {name.strip(): value for name, value in pairs}
 

@@ -77,7 +77,7 @@ class Predictor:
 
     @property
     def note(self) -> str:
-        """What is known about the data, a JSON object."""
+        """A description of the data, a JSON object."""
         raise NotImplementedError
 
     def _about(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Predictor:
 
     @property
     def task(self) -> str:
-        """ "regression", "binary" or "classes"; "regression" if the file does not say."""
+        """ "regression", "binary" or "classes"; "regression" if the file does not contain it."""
         about = self._about()
         found = str(about.get("task") or ("classes" if about.get("images") else "regression"))
         return found if found in LOSSES else "regression"
@@ -136,7 +136,7 @@ class Predictor:
         return predicted(self.nets, self.loss, self._rows(x))
 
     def predict(self, x: Any, return_std: bool = False) -> Any:
-        """Predictions of the rows of x, an array or a table: (rows,) numbers, or (rows, targets) for several targets; for classes
+        """Predictions for the rows of x, an array or a table: (rows,) numbers, or (rows, targets) for several targets; for classes
         their labels. An ensemble predicts the mean of its members; return_std: returns the standard deviation among them too.
 
         >>> import numpy as np, spherelu

@@ -57,9 +57,9 @@ class Layer:
 
 
 class Net(Predictor):
-    """A network. Made by `train`, `load` or an estimator; calls on it from several threads take turns.
+    """A network, made by `train`, `load` or an estimator. Calls from several threads take turns.
 
-    `net.predict(x)` gives predictions. `net(x)` gives the outputs: they are the same for regression, logits for classes, and the
+    `net.predict(x)` returns predictions. `net(x)` returns the outputs: they are the same for regression, logits for classes, and the
     logarithm of the prediction for `loss="poisson"`.
 
     >>> import numpy as np, spherelu
@@ -86,14 +86,14 @@ class Net(Predictor):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Net:
-        """From what a safetensors file holds that describes its network, as `to_bytes` gives it."""
+        """A network from the bytes of a safetensors file that describes it, as `to_bytes` returns them."""
         _check_described(data)
         handle = ctypes.c_void_p()
         check(lib().sph_net_read(ctypes.byref(handle), ctypes.c_char_p(data), len(data)))
         return cls(handle)
 
     def to_bytes(self) -> bytes:
-        """What its safetensors file would hold."""
+        """The bytes of its safetensors file."""
         pieces: list[bytes] = []
 
         def write(_self: Any, data: int, length: int) -> int:
@@ -112,7 +112,7 @@ class Net(Predictor):
 
     @property
     def nets(self) -> tuple[Net, ...]:
-        """The members of an ensemble; of one network, itself."""
+        """The members of an ensemble, or the network itself."""
         return (self,)
 
     @classmethod
@@ -145,7 +145,7 @@ class Net(Predictor):
         return Net(out)
 
     def close(self) -> None:
-        """Gives its memory back; it cannot be used afterwards."""
+        """Frees its memory; it cannot be used afterwards."""
         with self._lock:
             handle, self._handle = self._handle, ctypes.c_void_p()
             lib().sph_net_free(handle)
@@ -176,31 +176,31 @@ class Net(Predictor):
 
     @property
     def inputs(self) -> int:
-        """Numbers that it takes for a row."""
+        """Number of inputs."""
         with self._held() as handle:
             return int(lib().sph_net_inputs(handle))
 
     @property
     def outputs(self) -> int:
-        """Numbers that it gives for a row."""
+        """Number of outputs."""
         with self._held() as handle:
             return int(lib().sph_net_outputs(handle))
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What it computes in: float32 or float64."""
+        """The type it computes in: float32 or float64."""
         with self._held() as handle:
             return np.dtype(np.float64 if lib().sph_net_dtype(handle) == _abi.SPH_F64 else np.float32)
 
     @property
     def learned(self) -> int:
-        """Learned numbers in all."""
+        """Number of parameters."""
         with self._held() as handle:
             return int(lib().sph_net_learned(handle))
 
     @property
     def note(self) -> str:
-        """What is known about the data, a JSON object that copies and files keep; "": nothing."""
+        """A description of the data as a JSON object, which copies and files keep; "" if there is none."""
         with self._held() as handle:
             return text(lib().sph_net_note(handle))
 
@@ -341,7 +341,7 @@ def _check_described(data: bytes) -> None:
 
 
 class Ensemble(Net):
-    """Several networks of one shape that predict together: `predict(x)` is the mean of what they predict, and `ensemble(x)` the
+    """Several networks of one shape that predict together: `predict(x)` is the mean of their predictions, and `ensemble(x)` the
     outputs that a single network with these predictions would have. Boundaries and regions belong to one network: take one
     of `nets`.
 
@@ -391,7 +391,7 @@ class Ensemble(Net):
         return Ensemble(net.convert(to, strict=strict, keep_bn=keep_bn) for net in self._nets)
 
     def close(self) -> None:
-        """Gives the memory of its members back; they cannot be used afterwards."""
+        """Frees the memory of its members; they cannot be used afterwards."""
         for net in getattr(self, "_nets", ()):
             net.close()
 
@@ -403,22 +403,22 @@ class Ensemble(Net):
 
     @property
     def inputs(self) -> int:
-        """Numbers that a member takes for a row."""
+        """Number of inputs."""
         return self._nets[0].inputs
 
     @property
     def outputs(self) -> int:
-        """Numbers that a member gives for a row."""
+        """Number of outputs."""
         return self._nets[0].outputs
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What its members compute in."""
+        """The type its members compute in."""
         return self._nets[0].dtype
 
     @property
     def learned(self) -> int:
-        """Learned numbers of all members."""
+        """Number of parameters of all members."""
         return sum(net.learned for net in self._nets)
 
     @property
@@ -428,7 +428,7 @@ class Ensemble(Net):
 
     @property
     def note(self) -> str:
-        """As that of a network; setting it sets that of each member."""
+        """The description of the data; setting it sets that of each member."""
         return self._nets[0].note
 
     @note.setter
@@ -492,7 +492,7 @@ def _import(path: Path) -> list[Net]:
 def load(path: Path, *, task: str | None = None, classes: Any = None) -> Net:
     """A model from a run folder, a safetensors file (ours, of one network or an ensemble, torchvision's resnets, or a chain of dense
     layers) or an ONNX graph (.onnx). It has `predict`, `predict_proba`, `classes`, `columns`, `save` and `export_onnx`; several
-    networks are an `Ensemble`. task, classes: for files of other programs, which do not say them: "regression", "binary"
+    networks are an `Ensemble`. task, classes: for files of other programs, which do not contain them: "regression", "binary"
     or "classes", and the labels.
 
     >>> import numpy as np, spherelu, tempfile

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class View:
-    """What a callback sees after an epoch."""
+    """The state of a training after an epoch, for callbacks."""
 
     epoch: int
     epochs: int
@@ -55,10 +55,10 @@ def _scores(scores: Any) -> dict[str, float]:
 
 @dataclass
 class Run:
-    """What a training left: the network, its scores, what each epoch saw, every option as it was settled.
+    """The result of a training: the network, its scores, the history of its epochs, and every option with its value.
 
-    `scores` are those of `net`: one network, or an `Ensemble`, whose members are `nets`. `predict(x)` gives its predictions. `notes`
-    says how the targets were interpreted, if there was a choice.
+    `scores` are those of `net`: one network, or an `Ensemble`, whose members are `nets`. `predict(x)` returns its predictions. `notes`
+    states how the targets were interpreted, if there was a choice.
     """
 
     net: Net
@@ -77,7 +77,7 @@ class Run:
     notes: tuple[str, ...] = ()
 
     def predict(self, x: Any, return_std: bool = False) -> Any:
-        """What was trained predicts of x, an array or a table: see `Net.predict`.
+        """Predictions for the rows of x, an array or a table: see `Net.predict`.
 
         >>> import numpy as np, spherelu
         >>> x = np.random.default_rng(0).normal(size=(100, 2))
@@ -116,7 +116,7 @@ class Run:
         )
 
     def plot(self, names: Sequence[str] | None = None, ax: Any = None) -> Any:
-        """What each epoch saw, by matplotlib: the losses, or the named values."""
+        """Draws the losses, or the named values, of each epoch with matplotlib."""
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -369,7 +369,7 @@ def train(
     and half as many as rows) are classes, other integers are numbers, with a warning. Floats are numbers.
 
     callbacks: called with a `View` after each epoch; one that returns True stops the training. A `Tracker` follows a single
-    network. sample_weight: (rows,) what each row counts in training; scores ignore it. start: a net to begin with, of the
+    network. sample_weight: (rows,) weight of each row in training; scores ignore it. start: a network to start from, of the
     same shape, whose standardisation is kept; an `Ensemble`, or all its nets.
 
     All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`. Options that are not given, or

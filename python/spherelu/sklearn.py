@@ -280,12 +280,12 @@ class Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
-        """sample_weight: (rows,) what each row counts in training; rows of weight 0 are left out."""
+        """sample_weight: (rows,) weight of each row in training; rows of weight 0 are left out."""
         return self._fit(X, y, sample_weight, reset=True, piece=False)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
-        """One epoch on these rows, going on with the net and the optimizer of the calls before. The first rows settle the
-        standardisation; nothing is held back to validate, and no schedule is followed."""
+        """One epoch on these rows, with the network and the optimizer of the previous calls. The first rows determine the
+        standardization. There is no validation set and no schedule."""
         return self._fit(X, y, sample_weight, reset=not hasattr(self, "net_"), piece=True)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
@@ -337,11 +337,11 @@ class Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
         return self
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Classifier:
-        """sample_weight: (rows,) what each row counts in training, times `class_weight`; rows of weight 0 are left out."""
+        """sample_weight: (rows,) weight of each row in training, multiplied by `class_weight`; rows of weight 0 are left out."""
         return self._fit(X, y, None, sample_weight, reset=True, piece=False)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Classifier:
-        """As that of `Regressor`. classes: all there will be, for the first call, whose rows may not have them all."""
+        """As in `Regressor`. classes: all classes, for the first call, if its rows do not contain all of them."""
         if self.class_weight == "balanced":
             raise ArgumentError("class_weight: 'balanced' counts all rows, and partial_fit sees some; give a dictionary", key="class_weight")
         reset = not hasattr(self, "net_")

@@ -21,10 +21,10 @@ def _positive(r: Tensor) -> bool:
 
 
 class Coordinates(nn.Module):
-    """What a layer becomes: its class is a subclass of this one and of its own class, so that it still is a Linear or Conv.
+    """A converted layer. Its class is a subclass of this one and of its original class, so it still is a Linear or Conv layer.
 
     weight and bias are computed from the parameters `first` (theta or u), r and lambda. The length of a unit's weight is
-    |r|, so that no change of r turns its boundary. Where a homogeneous activation follows (`signed`), the sign of r is
+    |r|, so that no change of r turns its boundary. If a homogeneous activation follows (`signed`), the sign of r is
     applied after the activation: the unit is r act(u x + lambda), as in libspherelu.
     """
 
@@ -312,12 +312,12 @@ def parametrize(
     sphere, in place. The module computes the same function as before.
 
     names: the layers, named as in `named_modules`. By default these are all but the output layers, which are found by
-    torch.fx; where it cannot follow the module, name them by output=. Layers with one input stay plain.
+    torch.fx; if it cannot trace the module, name them with output=. Layers with one input stay plain.
     init: "keep" converts the weights exactly; "paper" draws directions uniformly, r = 1, lambda = 0; "glorot" draws
     Glorot-uniform vectors, r their length, lambda = 0.
     example: a batch, or a tuple of arguments, which is run through a module with lazy layers first.
 
-    Where a ReLU, LeakyReLU or PReLU follows a layer, the sign of r is applied after it, and r may become negative, as in
+    If a ReLU, LeakyReLU or PReLU follows a layer, the sign of r is applied after it, and r may become negative, as in
     libspherelu. Elsewhere the length of the weight is |r|. In both cases a step turns a unit's boundary by no more than
     the length of its change in theta. In a state dict the parameters are called theta (or u), lambda and r.
     """

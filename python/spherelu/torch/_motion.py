@@ -15,7 +15,7 @@ from ._trace import Graph, TraceError
 
 @dataclass(frozen=True)
 class Motion:
-    """Of one layer in one step: the largest |phi - phi before| and the largest turn of a normal, in radians."""
+    """The motion of one layer in one step: the largest |phi - previous phi| and the largest turn of a normal, in radians."""
 
     move: float
     turn: float
@@ -25,7 +25,7 @@ class BoundaryTracker:
     """Follows the boundaries w x + b = 0 of the Linear layers of any model from step to step.
 
     names: the layers; by default all but those of the output, found by torch.fx. Call `step()` after each step of the
-    optimizer; `history` has what it returned.
+    optimizer; `history` contains the returned values.
 
     >>> import torch, spherelu.torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
