@@ -10,6 +10,7 @@
 #   make core      libspherelu-core and its tests by a C compiler and make alone    make wasm    the same in node
 #   make install PREFIX=/usr/local      make clean      make format      make tidy
 #   make deb       Debian packages, in BUILD/deb (packaging/)
+#   make site      the documentation as a static site, in BUILD/site (MkDocs from the Python index)
 #   make docs      docs/cli.md and man/spherelu.1, from the help of the tool
 #   make release   -O3 -DNDEBUG -flto, in build-release; other targets do with RELEASE=1: make install RELEASE=1
 #
@@ -30,7 +31,7 @@ sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*
 options := -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) -DSPH_WERROR=$(if $(WERROR),ON,OFF) \
            $(if $(RELEASE),-DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON)
 
-.PHONY: all tool configure run figures test test-data check test-long bench install release clean docs format tidy fuzz fuzz-coverage deps core wasm deb
+.PHONY: all tool configure run figures test test-data check test-long bench install release clean docs format tidy fuzz fuzz-coverage deps core wasm deb site
 
 all: configure
 	$(build)
@@ -138,6 +139,11 @@ clean:
 docs: tool
 	@SPHERELU=$(BUILD)/spherelu scripts/make-cli-docs >$(BUILD)/cli.md && cp $(BUILD)/cli.md docs/cli.md
 	@SPHERELU=$(BUILD)/spherelu scripts/make-man >$(BUILD)/spherelu.1 && cp $(BUILD)/spherelu.1 man/spherelu.1
+
+site: tool
+	@LOG=$(BUILD)/packages.log scripts/install-deps site
+	@scripts/stage $(BUILD)/site.log "site      " scripts/make-site $(BUILD)
+	@tail -n 1 $(BUILD)/site.log && echo "open $(BUILD)/site/index.html"
 
 format:
 	@scripts/install-deps tidy

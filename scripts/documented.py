@@ -51,6 +51,7 @@ NEEDS = {
     "runs/houses": "spherelu train --data houses.csv --target price --epochs 200 --out runs/houses",
     "runs/moving": "spherelu train --data banana --hidden 10 --record boundaries --epochs 30 --out runs/moving",
     "runs/banana": "spherelu run experiments/banana.yaml",
+    "runs/moving-sp": "spherelu train --data banana --hidden 10 --param sp --record boundaries --epochs 30 --out runs/moving-sp",
     "runs/photos": "spherelu train --data photos --net resnet18 --norm bn --param sp --out runs/photos",
     "photos-packed": "spherelu pack photos photos-packed --size 32",
     "runs/resnet": f"spherelu train {RESNET} --out runs/resnet",
@@ -62,7 +63,7 @@ NEEDS = {
 
 # ---- a set that a command needs, and its file in SPHERELU_DATA
 SETS = [
-    (r"--data banana\b|banana\.yaml|runs/(moving|banana)\b", "banana.csv"),
+    (r"--data banana\b|banana\.yaml|runs/(moving|moving-sp|banana)\b", "banana.csv"),
     (r"--data cifar10\b|runs/(cifar10|vgg)\b", "cifar10"),
     (r"--data fashion-mnist\b", "fashion-mnist"),
     (r"--data (boston|wine)\b", "uci"),
@@ -243,5 +244,5 @@ def made_by(command):
 
 
 def pages_of(docs):
-    return [path for pattern in ("README.md", "docs/*.md", "docs/results/*.md", "data/README.md", "experiments/README.md", "figures/README.md", "man/*.1")
+    return [path for pattern in ("README.md", "docs/*.md", "docs/*/*.md", "data/README.md", "experiments/README.md", "figures/README.md", "man/*.1")
             for path in sorted(docs.glob(pattern))]

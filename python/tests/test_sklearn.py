@@ -565,7 +565,7 @@ def test_messages_name_keywords(table):
     assert "lr_theta" in str(caught.value) and "--" not in str(caught.value)
 
 
-@pytest.mark.parametrize("page, heading", [("README.md", "## From Python"), ("python/README.md", "# spherelu in Python"), ("python/README.md", "## Load a trained model"), ("docs/exchange.md", "## ONNX, out"), ("docs/ensembles.md", "In Python"), ("python/README.md", "## scikit-learn")])
+@pytest.mark.parametrize("page, heading", [("README.md", "## From Python"), ("python/README.md", "# spherelu in Python"), ("python/README.md", "## Load a trained model"), ("docs/exchange.md", "## Export to ONNX"), ("docs/ensembles.md", "In Python"), ("python/README.md", "## scikit-learn")])
 def test_the_pages_examples_run(page, heading, tmp_path, monkeypatch, rng):
     import re
     from pathlib import Path
