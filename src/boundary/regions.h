@@ -48,6 +48,8 @@ struct sph_regions {
     size_t map_capacity;
     sph_segment *segment;
     size_t segments, segment_capacity;
+    sph_edge *edge;
+    size_t edges, edge_capacity;
 
     struct regions_about about;
 };
@@ -69,6 +71,8 @@ int regions_add(sph_regions *regions, const struct piecewise *net, const struct 
 struct subdivision {
     void *self;
     int (*add)(void *self, const struct region_found *found); /* 0; else what ends it, and is returned */
+    /* A unit's boundary between two places of the window, with the active side on the left; 0, or a code that ends it. */
+    int (*edge)(void *self, size_t node, uint32_t unit, const double from[2], const double to[2]);
     size_t *regions; /* (nodes) filled: regions after each node that cuts */
 };
 int subdivide(const struct piecewise *net, const struct subdivision *subdivision);

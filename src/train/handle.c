@@ -158,7 +158,7 @@ int sph_trainer_save_state(sph_trainer *trainer, void **bytes, size_t *size)
     memcpy(at, &head, sizeof head);
     at += sizeof head;
     for (size_t i = 0; i < TRAINER_SPANS && head.bytes[i]; at += head.bytes[i++])
-        memcpy(at, spans[i].data, head.bytes[i]);
+        memcpy(at, spans[i].data, (size_t)head.bytes[i]);
     *size = whole;
     return 0;
 }
@@ -197,7 +197,7 @@ int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size)
     if (err < 0)
         return err;
     for (size_t i = 0; i < TRAINER_SPANS && head.bytes[i]; at += head.bytes[i++])
-        memcpy(spans[i].data, at, head.bytes[i]);
+        memcpy(spans[i].data, at, (size_t)head.bytes[i]);
     trainer_restored(trainer->fit->trainer);
     trainer->fit->opts.lr = head.lr;
     trainer->diverged = 0;
