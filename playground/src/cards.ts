@@ -13,6 +13,7 @@ export interface CardEvents {
   isDrawing(): boolean;
 }
 
+const BIG_MOVE = 2; // of a breakpoint, in units of x
 const BIG_TURN = 20; // degrees: shown in the colour of jumps
 
 class Card {
@@ -27,6 +28,7 @@ class Card {
     private readonly method: Method,
     colour: string,
     regression: boolean,
+    private readonly flat: boolean, // one input
     private readonly index: number,
     events: CardEvents,
   ) {
@@ -43,10 +45,14 @@ class Card {
       stats.append(element('div', { title }, element('dt', {}, label), this.values[key]));
     };
     add('loss', 'Loss', 'loss on the training points');
-    add('score', regression ? 'Test error' : 'Accuracy', regression ? 'RMSE on the test points' : 'on the test points');
+    add(
+      'score',
+      regression ? 'Test error' : 'Accuracy',
+      regression ? 'RMSE on the test points' : 'on the test points',
+    );
     add('jumps', 'Jumps', 'lines that turned by more than 8 degrees in a step since the start');
-    add('regions', 'Regions', 'linear regions in the picture');
-    add('dead', 'Dead units', 'units that are active for no training point');
+    if (!flat) add('regions', 'Regions', 'linear regions in the picture');
+    add('dead', 'Dead', 'units that are active for no training point');
     this.root = element(
       'article',
       { className: 'card' },
@@ -54,8 +60,8 @@ class Card {
       element('div', { className: 'frame' }, canvas, this.badge),
       element(
         'p',
-        { className: 'turn', title: 'largest angle between a boundary before and after one step' },
-        element('span', { textContent: 'Largest turn in one step' }),
+        { className: 'turn', title: 'since the start, over all units' },
+        element('span', { textContent: `Largest ${flat ? 'move' : 'turn'} in one step` }),
         this.turn,
       ),
       stats,
@@ -92,11 +98,11 @@ class Card {
     });
   }
 
-  show(frame: Frame, k: number, largestTurn: number): void {
+  show(frame: Frame, k: number, largestTurn: number, largestMove: number): void {
     const method = frame.methods[k];
     this.picture.take(method, frame.step);
     const set = (key: string, text: string) => {
-      if (this.values[key].textContent !== text) this.values[key].textContent = text;
+      if (this.values[key] && this.values[key].textContent !== text) this.values[key].textContent = text;
     };
     const followed = method.lines.length > 0 || method.diverged !== '';
     const score = Number.isFinite(method.score) ? method.score : Number.NaN;
@@ -105,8 +111,9 @@ class Card {
     set('jumps', followed ? String(this.picture.jumps) : '–');
     set('regions', method.tooMany ? '> 1000' : method.regions >= 0 ? String(method.regions) : '–');
     set('dead', method.dead >= 0 ? String(method.dead) : '–');
-    this.turn.textContent = frame.step && followed ? degrees(largestTurn) : '–';
-    this.turn.classList.toggle('big', largestTurn >= BIG_TURN);
+    const largest = this.flat ? short(largestMove, 2) : degrees(largestTurn);
+    this.turn.textContent = frame.step && followed ? largest : '–';
+    this.turn.classList.toggle('big', this.flat ? largestMove >= BIG_MOVE : largestTurn >= BIG_TURN);
     this.mark(method.diverged ? 'diverged' : followed ? '' : 'no lines');
     this.badge.title = method.diverged;
     const text = `${methodName(this.method)} after ${frame.step} steps: loss ${short(method.trainLoss)}, largest turn ${degrees(largestTurn)}`;
@@ -140,7 +147,14 @@ export class Cards {
     const { methods } = settings;
     this.cards = methods.map(
       (method, k) =>
-        new Card(method, methodColour(methods, k, theme.dark), dataset.task === 'regression', k, this.events),
+        new Card(
+          method,
+          methodColour(methods, k, theme.dark),
+          dataset.task === 'regression',
+          dataset.features === 1,
+          k,
+          this.events,
+        ),
     );
     this.root.replaceChildren(...this.cards.map(card => card.root));
     this.root.dataset.count = String(methods.length);
@@ -168,9 +182,9 @@ export class Cards {
     return this.cards.map(card => card.picture.fit()).some(Boolean);
   }
 
-  show(frame: Frame, largestTurns: number[]): void {
+  show(frame: Frame, largestTurns: number[], largestMoves: number[]): void {
     this.cards.forEach((card, k) => {
-      card.show(frame, k, largestTurns[k]);
+      card.show(frame, k, largestTurns[k], largestMoves[k]);
     });
   }
 

@@ -8,7 +8,19 @@ export interface Handlers {
   failed(message: string): void;
 }
 
-export class Client {
+/** A training, or a recording of one. */
+export interface Source {
+  start(settings: Settings, table: Table | null): void;
+  look(look: Look): void;
+  play(playing: boolean, speed: number): void;
+  step(steps: number): void;
+  setRate(lr: number): void;
+  setRates(rates: [number, number][]): void;
+  frame(): void;
+  ask<T>(question: Question): Promise<T>;
+}
+
+export class Client implements Source {
   private readonly worker: Worker;
   private run = 0;
   private asked = 0;

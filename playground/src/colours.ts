@@ -96,14 +96,16 @@ export function paletteOf(theme: Theme, task: Task, outputs: number, range: [num
     for (let k = 0; k < outputs; k++)
       for (let i = 0; i < 256; i++) {
         const share = outputs > 1 ? i / 255 : (i - 127.5) / 127.5;
-        const probability = task === 'regression' ? Math.abs(share) : Math.abs(2 / (1 + Math.exp(-6 * share)) - 1);
+        const probability =
+          task === 'regression' ? Math.abs(share) : Math.abs(2 / (1 + Math.exp(-6 * share)) - 1);
         const colour = theme.classes[(outputs > 1 ? k : share > 0 ? 1 : 0) % theme.classes.length];
         const strength = (theme.dark ? 0.36 : 0.3) * probability;
         // Tints of regions: a little darker or lighter than their neighbours.
         const tone = tint * (theme.dark ? 9 : -9);
         const mix = (c: number) =>
           Math.max(0, Math.min(255, Math.round(paper[c] + (colour[c] - paper[c]) * strength + tone)));
-        palette[(tint * outputs + k) * 256 + i] = ((255 << 24) | (mix(2) << 16) | (mix(1) << 8) | mix(0)) >>> 0;
+        palette[(tint * outputs + k) * 256 + i] =
+          ((255 << 24) | (mix(2) << 16) | (mix(1) << 8) | mix(0)) >>> 0;
       }
   if (outputs > 1) return { palette, low: 0, high: 6 };
   if (task === 'binary') return { palette, low: -6, high: 6 };

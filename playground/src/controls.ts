@@ -41,16 +41,54 @@ export class Controls {
   private sheet: Sheet | null = null;
 
   constructor(private readonly app: App) {
-    const speeds = SPEEDS.map(s => [String(s), s ? `${s.toLocaleString('en')} steps/s` : 'as fast as possible'] as [string, string]);
+    const speeds = SPEEDS.map(
+      s => [String(s), s ? `${s.toLocaleString('en')} steps/s` : 'as fast as possible'] as [string, string],
+    );
     fillSelect(byId('speed'), speeds, '30');
-    fillSelect(byId('story'), [['', 'own settings'], ...STORIES.map(s => [s.id, s.name] as [string, string])], '');
-    fillSelect(byId('data'), DATA.map(d => [d, FACTS[d].name]), 'crescents');
-    fillSelect(byId('act'), ACTS.map(a => [a, a.replace('_', ' ')]), 'relu');
-    const inits: Record<string, string> = { default: 'usual of each method', paper: 'paper (r = 1)', glorot: 'Glorot', he: 'He' };
-    fillSelect(byId('init'), INITS.map(i => [i, inits[i]]), 'default');
-    fillSelect(byId('optimizer'), OPTIMIZERS.map(o => [o, { adam: 'Adam', sgd: 'SGD, momentum 0.9', rmsprop: 'RMSprop', lion: 'Lion' }[o]]), 'adam');
-    fillSelect(byId('batch'), BATCHES.map(b => [String(b), b ? String(b) : 'all points']), '32');
-    fillSelect(byId('decay'), DECAYS.map(d => [String(d), d ? String(d) : 'none']), '0');
+    fillSelect(
+      byId('story'),
+      [['', 'own settings'], ...STORIES.map(s => [s.id, s.name] as [string, string])],
+      '',
+    );
+    fillSelect(
+      byId('data'),
+      DATA.map(d => [d, FACTS[d].name]),
+      'crescents',
+    );
+    fillSelect(
+      byId('act'),
+      ACTS.map(a => [a, a.replace('_', ' ')]),
+      'relu',
+    );
+    const inits: Record<string, string> = {
+      default: 'usual of each method',
+      paper: 'paper (r = 1)',
+      glorot: 'Glorot',
+      he: 'He',
+    };
+    fillSelect(
+      byId('init'),
+      INITS.map(i => [i, inits[i]]),
+      'default',
+    );
+    fillSelect(
+      byId('optimizer'),
+      OPTIMIZERS.map(o => [
+        o,
+        { adam: 'Adam', sgd: 'SGD, momentum 0.9', rmsprop: 'RMSprop', lion: 'Lion' }[o],
+      ]),
+      'adam',
+    );
+    fillSelect(
+      byId('batch'),
+      BATCHES.map(b => [String(b), b ? String(b) : 'all points']),
+      '32',
+    );
+    fillSelect(
+      byId('decay'),
+      DECAYS.map(d => [String(d), d ? String(d) : 'none']),
+      '0',
+    );
     this.bar();
     this.panels();
     this.table();
@@ -110,15 +148,19 @@ export class Controls {
     on('noise', 'input', value => {
       byId('noise-value').textContent = value;
     });
-    on('depth', 'input', value => this.change(s => {
-      s.hidden = Array.from({ length: Number(value) }, () => s.hidden[0]);
-    }));
+    on('depth', 'input', value =>
+      this.change(s => {
+        s.hidden = Array.from({ length: Number(value) }, () => s.hidden[0]);
+      }),
+    );
     on('width', 'input', value => {
       byId('width-value').textContent = value;
     });
-    on('width', 'change', value => this.change(s => {
-      s.hidden = s.hidden.map(() => Number(value));
-    }));
+    on('width', 'change', value =>
+      this.change(s => {
+        s.hidden = s.hidden.map(() => Number(value));
+      }),
+    );
     on('data', 'change', value => this.setData(value as DataKind));
     on('fill', 'change', value => {
       app.state.view.fill = value as Fill;
@@ -171,7 +213,9 @@ export class Controls {
   addPoint([x, y]: [number, number]): void {
     const { app } = this;
     const { drawn } = app;
-    const label = Number((document.querySelector('input[name="draw-class"]:checked') as HTMLInputElement).value);
+    const label = Number(
+      (document.querySelector('input[name="draw-class"]:checked') as HTMLInputElement).value,
+    );
     const n = drawn.y.length;
     if (n && Math.hypot(drawn.x[2 * n - 2] - x, drawn.x[2 * n - 1] - y) < 0.03) return;
     if (n >= 500) return;
@@ -204,7 +248,9 @@ export class Controls {
     byId<HTMLSelectElement>('data').value = 'csv';
     byId('csv-tools').hidden = false;
     if (file.size > MOST_BYTES) {
-      this.say(`${file.name}: the file is larger than 20 MB. Train on it with: spherelu train --data ${file.name}`);
+      this.say(
+        `${file.name}: the file is larger than 20 MB. Train on it with: spherelu train --data ${file.name}`,
+      );
       return;
     }
     file.text().then(
@@ -226,7 +272,9 @@ export class Controls {
       fillSelect(byId('csv-y'), [...numeric, ['-1', 'none: one feature']], String(y));
       fillSelect(byId('csv-target'), options, String(target));
       columns.hidden = false;
-      this.say(`${name ? `${name}: ` : ''}${sheet.rows.length.toLocaleString('en')} rows, ${sheet.names.length} columns.`);
+      this.say(
+        `${name ? `${name}: ` : ''}${sheet.rows.length.toLocaleString('en')} rows, ${sheet.names.length} columns.`,
+      );
     } catch (error) {
       this.sheet = null;
       columns.hidden = true;
@@ -245,7 +293,9 @@ export class Controls {
         s.rows = Math.max(10, table.y.length);
       });
       this.app.play(true);
-      this.say(`Training on ${table.y.length.toLocaleString('en')} rows: ${table.task === 'regression' ? 'regression' : `${table.classes.length} classes`}.`);
+      this.say(
+        `Training on ${table.y.length.toLocaleString('en')} rows: ${table.task === 'regression' ? 'regression' : `${table.classes.length} classes`}.`,
+      );
     } catch (error) {
       this.say((error as Error).message);
     }
@@ -282,8 +332,10 @@ export class Controls {
     set('depth', s.hidden.length);
     byId('depth-value').textContent = String(s.hidden.length);
     set('width', s.hidden[0]);
-    byId('width-value').textContent = [...new Set(s.hidden)].length > 1 ? s.hidden.join(', ') : String(s.hidden[0]);
-    for (const key of ['act', 'init', 'optimizer', 'batch', 'decay', 'seed', 'dtype'] as const) set(key, s[key]);
+    byId('width-value').textContent =
+      [...new Set(s.hidden)].length > 1 ? s.hidden.join(', ') : String(s.hidden[0]);
+    for (const key of ['act', 'init', 'optimizer', 'batch', 'decay', 'seed', 'dtype'] as const)
+      set(key, s[key]);
     set('fill', v.fill);
     byId<HTMLInputElement>('trails').checked = v.trails;
     byId<HTMLInputElement>('points').checked = v.points;
@@ -305,21 +357,35 @@ export class Controls {
         swatch.style.background = methodColour(methods, k, dark);
         const param = element('select');
         param.setAttribute('aria-label', `Parameterization of method ${k + 1}`);
-        fillSelect(param, PARAMS.map(p => [p, PARAM_TEXT[p]]), method.param);
+        fillSelect(
+          param,
+          PARAMS.map(p => [p, PARAM_TEXT[p]]),
+          method.param,
+        );
         const norm = element('select');
         norm.setAttribute('aria-label', `Normalization of method ${k + 1}`);
-        fillSelect(norm, NORMS.map(n => [n, n === 'none' ? 'none' : n.toUpperCase()]), method.norm);
-        param.addEventListener('change', () => this.change(s => {
-          s.methods[k].param = param.value as Param;
-        }));
-        norm.addEventListener('change', () => this.change(s => {
-          s.methods[k].norm = norm.value as Norm;
-        }));
+        fillSelect(
+          norm,
+          NORMS.map(n => [n, n === 'none' ? 'none' : n.toUpperCase()]),
+          method.norm,
+        );
+        param.addEventListener('change', () =>
+          this.change(s => {
+            s.methods[k].param = param.value as Param;
+          }),
+        );
+        norm.addEventListener('change', () =>
+          this.change(s => {
+            s.methods[k].norm = norm.value as Norm;
+          }),
+        );
         const remove = element('button', { type: 'button', textContent: '×', disabled: methods.length < 2 });
         remove.setAttribute('aria-label', `Remove method ${k + 1}`);
-        remove.addEventListener('click', () => this.change(s => {
-          s.methods = s.methods.filter((_, i) => i !== k);
-        }));
+        remove.addEventListener('click', () =>
+          this.change(s => {
+            s.methods = s.methods.filter((_, i) => i !== k);
+          }),
+        );
         return element('div', { className: 'method-row' }, swatch, param, norm, remove);
       }),
     );

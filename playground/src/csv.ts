@@ -17,17 +17,23 @@ export function parseCsv(text: string): Sheet {
   if (!clean.trim()) throw new Error('The file is empty.');
   if (clean.includes('\0')) throw new Error('This is not a text file.');
   const head = clean.split(/\r?\n/, 1)[0];
-  const delimiter = [',', ';', '\t'].reduce((best, c) => (head.split(c).length > head.split(best).length ? c : best));
+  const delimiter = [',', ';', '\t'].reduce((best, c) =>
+    head.split(c).length > head.split(best).length ? c : best,
+  );
   const records = split(clean, delimiter);
-  if (records.length * (records[0]?.fields.length ?? 0) > MOST_CELLS) throw new Error('The table is too large for this page.');
+  if (records.length * (records[0]?.fields.length ?? 0) > MOST_CELLS)
+    throw new Error('The table is too large for this page.');
   const [first, ...rest] = records;
-  if (first.fields.length < 2) throw new Error(`Line 1: expected at least 2 columns, found ${first.fields.length}.`);
+  if (first.fields.length < 2)
+    throw new Error(`Line 1: expected at least 2 columns, found ${first.fields.length}.`);
   const named = first.fields.some(f => f !== '' && Number.isNaN(Number(f)));
   const names = first.fields.map((f, i) => (named && f ? f : `column ${i + 1}`));
   const body = named ? rest : records;
   for (const record of body)
     if (record.fields.length !== names.length)
-      throw new Error(`Line ${record.line}: expected ${names.length} columns, found ${record.fields.length}.`);
+      throw new Error(
+        `Line ${record.line}: expected ${names.length} columns, found ${record.fields.length}.`,
+      );
   if (body.length < 4) throw new Error(`The table has ${body.length} rows; at least 4 are needed.`);
   return { names, rows: body.map(r => r.fields) };
 }
@@ -97,7 +103,7 @@ export function tableOf(sheet: Sheet, x: number, y: number, target: number): Tab
   const values = rows.map(row => row[target]);
   const empty = values.indexOf('');
   if (empty >= 0) throw new Error(`Column "${sheet.names[target]}", row ${empty + 1}: the target is empty.`);
-  const distinct = [...new Set(values)].sort((a, b) => (Number(a) - Number(b) || (a < b ? -1 : 1)));
+  const distinct = [...new Set(values)].sort((a, b) => Number(a) - Number(b) || (a < b ? -1 : 1));
   const numeric = values.every(v => Number.isFinite(Number(v)));
   const whole = numeric && values.every(v => Number.isInteger(Number(v)));
   const names = [...features, target].map(i => sheet.names[i]);
@@ -109,11 +115,15 @@ export function tableOf(sheet: Sheet, x: number, y: number, target: number): Tab
     names,
     classes: [],
   };
-  if (distinct.length < 2) throw new Error(`Column "${sheet.names[target]}" has one value only: there is nothing to learn.`);
+  if (distinct.length < 2)
+    throw new Error(`Column "${sheet.names[target]}" has one value only: there is nothing to learn.`);
   const classes = features.length === 2 && (!numeric || (whole && distinct.length <= MOST_CLASSES));
-  if (!classes && !numeric) throw new Error(`Column "${sheet.names[target]}": with one feature the target must be a number.`);
+  if (!classes && !numeric)
+    throw new Error(`Column "${sheet.names[target]}": with one feature the target must be a number.`);
   if (classes && distinct.length > MOST_CLASSES)
-    throw new Error(`Column "${sheet.names[target]}" has ${distinct.length} classes; this page shows up to ${MOST_CLASSES}.`);
+    throw new Error(
+      `Column "${sheet.names[target]}" has ${distinct.length} classes; this page shows up to ${MOST_CLASSES}.`,
+    );
   if (classes) {
     table.task = distinct.length === 2 ? 'binary' : 'classes';
     table.classes = distinct;

@@ -45,7 +45,11 @@ const makers: Partial<Record<DataKind, Maker>> = {
     const arm = i % 2;
     const share = Math.sqrt(random.unit());
     const angle = 1.75 * 2 * Math.PI * share * 0.9 + arm * Math.PI;
-    return [share * Math.sin(angle) + noise * random.normal(), share * Math.cos(angle) + noise * random.normal(), arm];
+    return [
+      share * Math.sin(angle) + noise * random.normal(),
+      share * Math.cos(angle) + noise * random.normal(),
+      arm,
+    ];
   },
   blobs: (random, i, noise) => {
     const right = i % 2;

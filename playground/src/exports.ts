@@ -63,11 +63,21 @@ function description(settings: Settings, dataset: Dataset, method: Method): obje
       ? { name, role: 'feature', kind: 'number' }
       : { name, role: 'target', kind: dataset.task === 'regression' || numbers ? 'number' : 'text', at: 0 },
   );
-  return { format: 1, architecture: { dtype: settings.dtype, nodes, output: sizes.length }, standardisation, data };
+  return {
+    format: 1,
+    architecture: { dtype: settings.dtype, nodes, output: sizes.length },
+    standardisation,
+    data,
+  };
 }
 
 /** A safetensors file: the length of the header, the header (JSON, padded to 8 bytes), the numbers. */
-export function safetensors(settings: Settings, dataset: Dataset, method: Method, tensors: Tensor[]): Uint8Array<ArrayBuffer> {
+export function safetensors(
+  settings: Settings,
+  dataset: Dataset,
+  method: Method,
+  tensors: Tensor[],
+): Uint8Array<ArrayBuffer> {
   const wide = settings.dtype === 'f64';
   const size = wide ? 8 : 4;
   const header: Record<string, unknown> = {
@@ -107,7 +117,10 @@ function isBuiltIn(settings: Settings): boolean {
 
 function epochs(settings: Settings, dataset: Dataset, step: number): number {
   const batch = settings.batch || dataset.train.length;
-  return Math.max(1, Math.ceil(step / Math.ceil(dataset.train.length / Math.min(batch, dataset.train.length))));
+  return Math.max(
+    1,
+    Math.ceil(step / Math.ceil(dataset.train.length / Math.min(batch, dataset.train.length))),
+  );
 }
 
 function initOf(settings: Settings, method: Method): string {
@@ -140,7 +153,13 @@ export function command(settings: Settings, dataset: Dataset, method: Method, st
 }
 
 /** All methods as an experiment. */
-export function experiment(settings: Settings, dataset: Dataset, step: number, rates: [number, number][], link: string): string {
+export function experiment(
+  settings: Settings,
+  dataset: Dataset,
+  step: number,
+  rates: [number, number][],
+  link: string,
+): string {
   const data = isBuiltIn(settings)
     ? `name: ${settings.data}, rows: ${settings.rows}, noise: ${number(settings.noise)}`
     : `name: playground-data.csv, target: ${JSON.stringify(dataset.names[dataset.names.length - 1])}, task: ${dataset.task}`;
@@ -148,7 +167,10 @@ export function experiment(settings: Settings, dataset: Dataset, step: number, r
     '# Made by the playground. Repeat it with: spherelu run playground.yaml --out runs/playground',
     `# ${link}`,
     ...(isBuiltIn(settings) ? [] : ['# playground-data.csv comes from the button "Data (CSV)".']),
-    ...rates.map(([at, lr]) => `# In the browser the learning rate was changed to ${number(lr)} at step ${at}; here it stays.`),
+    ...rates.map(
+      ([at, lr]) =>
+        `# In the browser the learning rate was changed to ${number(lr)} at step ${at}; here it stays.`,
+    ),
     'name: playground',
     `data: {${data}, test: ${dataset.test.length ? 0.2 : 0}, val: 0, standardize: ${standardizes(settings, dataset)}}`,
     `net: {kind: mlp, hidden: [${settings.hidden.join(', ')}], activation: ${settings.act}}`,
@@ -203,7 +225,12 @@ train:
 
 /** A run folder as a zip file: config.yaml and model.safetensors. */
 export function runFolder(
-  settings: Settings, dataset: Dataset, method: Method, tensors: Tensor[], version: string, step: number,
+  settings: Settings,
+  dataset: Dataset,
+  method: Method,
+  tensors: Tensor[],
+  version: string,
+  step: number,
 ): Uint8Array<ArrayBuffer> {
   return zip([
     ['run/config.yaml', new TextEncoder().encode(config(settings, dataset, method, version, step))],
@@ -222,14 +249,17 @@ export function dataCsv(dataset: Dataset): string {
   const lines = [dataset.names.map(cell).join(',')];
   for (let i = 0; i < dataset.y.length; i++) {
     const x = Array.from(dataset.x.subarray(dataset.features * i, dataset.features * (i + 1)), String);
-    const y = dataset.task === 'regression' ? String(dataset.y[i]) : cell(dataset.classes[dataset.y[i]] ?? String(dataset.y[i]));
+    const y =
+      dataset.task === 'regression'
+        ? String(dataset.y[i])
+        : cell(dataset.classes[dataset.y[i]] ?? String(dataset.y[i]));
     lines.push([...x, y].join(','));
   }
   return `${lines.join('\n')}\n`;
 }
 
 /** Loss, largest move and largest turn of every step; long trainings: of every stride steps, maxima kept. */
-export function motionCsv(methods: Method[], columns: Float32Array[], strides: number[]): string {
+export function motionCsv(methods: Method[], columns: Float64Array[], strides: number[]): string {
   const lines = ['method,step,loss,max_move,max_turn_degrees'];
   methods.forEach((method, k) => {
     for (let i = 0; i < columns[k].length / LOG; i++) {

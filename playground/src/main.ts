@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The page: state, controls, worker and pictures together.
 import { Cards } from './cards';
-import { Client } from './client';
+import { Client, type Handlers, type Source } from './client';
 import { DASHES, methodColour, paletteOf, TINTS, themeOf } from './colours';
 import { Controls } from './controls';
 import { byId, degrees, element, short } from './dom';
 import type { Unit } from './picture';
 import { Plots } from './plots';
+import { methodOf, Replay, recordOf } from './replay';
 import { Shake } from './shake';
 import { decode, encode, methodName, type State } from './state';
 import { STORIES, type Story } from './stories';
@@ -23,7 +24,7 @@ export class App {
   version = '';
   playing = false;
   step = 0;
-  readonly client: Client;
+  readonly client: Source;
   readonly cards: Cards;
   readonly plots: Plots;
   private readonly controls: Controls;
@@ -45,12 +46,15 @@ export class App {
     this.state = decode(fragment);
     this.dark = this.darkMedia.matches;
     document.documentElement.dataset.theme = this.dark ? 'dark' : 'light';
-    const code = byId('worker').textContent ?? '';
-    this.client = new Client(code, engineBytes(), {
+    const handlers: Handlers = {
       ready: (dataset, version) => this.ready(dataset, version),
       frame: frame => this.take(frame),
       failed: message => this.failed(message),
-    });
+    };
+    const record = recordOf(byId('replay').textContent ?? '');
+    this.client = record
+      ? new Replay(record, handlers)
+      : new Client(byId('worker').textContent ?? '', engineBytes(), handlers);
     this.cards = new Cards(byId('cards'), {
       hover: (card, unit) => this.hover(card, unit),
       pick: (card, unit) => this.pick(card, unit),
@@ -58,15 +62,26 @@ export class App {
       isDrawing: () => this.state.settings.data === 'drawn',
     });
     this.plots = new Plots(byId('plots'));
-    this.shake = new Shake(this.client, this.cards, () => this.theme, () => this.touch());
+    this.shake = new Shake(
+      this.client,
+      this.cards,
+      () => this.theme,
+      () => this.touch(),
+    );
     this.controls = new Controls(this);
     new TakeHome(this);
     new Tour(this);
     this.listen();
-    if (!fragment) {
-      const wanted = STORIES[0];
-      this.applyStory(wanted, !this.calm.matches);
-    } else this.start(!this.calm.matches && !this.state.at);
+    if (record) {
+      document.body.classList.add('replay');
+      this.state.settings.methods = [methodOf(record)];
+      this.state.settings.hidden = [record.units];
+      this.state.view.fill = 'none';
+      byId('story-text').textContent =
+        `Replay of ${record.run}: the boundaries of the first layer as they were recorded.`;
+      this.start(!this.calm.matches);
+    } else if (!fragment) this.applyStory(STORIES[0], !this.calm.matches);
+    else this.start(!this.calm.matches && !this.state.at);
     requestAnimationFrame(() => this.loop());
   }
 
@@ -87,10 +102,19 @@ export class App {
     document.addEventListener('visibilitychange', () => this.send());
     document.addEventListener('keydown', event => {
       const target = event.target as HTMLElement;
-      if (event.ctrlKey || event.metaKey || event.altKey || target.matches('input, select, textarea, summary, button, a')) return;
-      const action = { ' ': () => this.play(!this.playing), s: () => this.oneStep(), r: () => this.start(this.playing), n: () => this.reseed() }[
-        event.key.toLowerCase()
-      ];
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        target.matches('input, select, textarea, summary, button, a')
+      )
+        return;
+      const action = {
+        ' ': () => this.play(!this.playing),
+        s: () => this.oneStep(),
+        r: () => this.start(this.playing),
+        n: () => this.reseed(),
+      }[event.key.toLowerCase()];
       if (!action) return;
       event.preventDefault();
       action();
@@ -200,7 +224,9 @@ export class App {
   }
 
   setRate(lr: number): void {
-    this.state.rates = this.step ? [...this.state.rates.filter(([at]) => at < this.step), [this.step, lr]] : [];
+    this.state.rates = this.step
+      ? [...this.state.rates.filter(([at]) => at < this.step), [this.step, lr]]
+      : [];
     if (!this.step) this.state.settings.lr = lr;
     this.client.setRate(lr);
   }
@@ -274,10 +300,13 @@ export class App {
   private take(frame: Frame): void {
     this.step = frame.step;
     this.plots.take(frame);
-    this.cards.show(frame, this.plots.largestTurn);
+    this.cards.show(frame, this.plots.largestTurn, this.plots.largestMove);
     byId('steps').textContent = frame.step.toLocaleString('en');
     byId('counter').title = `epoch ${frame.epoch.toLocaleString('en')}`;
-    byId('rate').textContent = this.playing && frame.stepsPerSecond > 0 ? `· ${Math.round(frame.stepsPerSecond).toLocaleString('en')}/s` : '';
+    byId('rate').textContent =
+      this.playing && frame.stepsPerSecond > 0
+        ? `· ${Math.round(frame.stepsPerSecond).toLocaleString('en')}/s`
+        : '';
     this.touch();
   }
 
@@ -301,7 +330,12 @@ export class App {
     const low = dataset.y.reduce((a, b) => Math.min(a, b), Infinity);
     const high = dataset.y.reduce((a, b) => Math.max(a, b), -Infinity);
     const paint = paletteOf(this.theme, dataset.task, outputs, [low, high]);
-    this.client.look({ ...paint, tints: TINTS, size: Math.min(PAINT_MOST, this.cards.side), fill: this.state.view.fill });
+    this.client.look({
+      ...paint,
+      tints: TINTS,
+      size: Math.min(PAINT_MOST, this.cards.side),
+      fill: this.state.view.fill,
+    });
     this.client.frame();
   }
 
@@ -375,13 +409,19 @@ export class App {
     const path = `layers.${unit.layer}.`;
     const list = element('dl');
     const put = (name: string, value: string) =>
-      list.append(element('div', {}, element('dt', { textContent: name }), element('dd', { textContent: value })));
+      list.append(
+        element('div', {}, element('dt', { textContent: name }), element('dd', { textContent: value })),
+      );
     const about = unit.layer === 0 ? this.cards.picture(card).describe(unit.unit) : null;
     if (about) {
       const [a, b, c, , share, state] = about.line;
       put('Direction', degrees(((Math.atan2(b, a) * 180) / Math.PI + 360) % 360));
       put('Distance from the origin', short(Math.abs(c)));
-      if (Number.isFinite(share)) put('Active for', `${Math.round(100 * share)} % of the training points${state === 2 ? ' (dead)' : ''}`);
+      if (Number.isFinite(share))
+        put(
+          'Active for',
+          `${Math.round(100 * share)} % of the training points${state === 2 ? ' (dead)' : ''}`,
+        );
       put(`Largest turn, last ${about.frames} frames`, degrees(about.turned));
       put(`Largest move, last ${about.frames} frames`, short(about.moved));
     }
@@ -394,7 +434,9 @@ export class App {
     }
     const name = methodName(this.state.settings.methods[card]);
     box.replaceChildren(
-      element('b', { textContent: `${name}, ${this.state.settings.hidden.length > 1 ? `layer ${unit.layer + 1}, ` : ''}unit ${unit.unit + 1}` }),
+      element('b', {
+        textContent: `${name}, ${this.state.settings.hidden.length > 1 ? `layer ${unit.layer + 1}, ` : ''}unit ${unit.unit + 1}`,
+      }),
       list,
     );
     box.hidden = false;

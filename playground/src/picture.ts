@@ -298,9 +298,12 @@ export class Picture {
       for (const i of rows) {
         const [px, py] = this.place(x[features * i], features === 1 ? y[i] : x[features * i + 1]);
         const label = task === 'regression' ? (y[i] > (low + high) / 2 ? 1 : 0) : y[i];
-        const share = task === 'regression' && features === 2 ? Math.abs((2 * (y[i] - low)) / (high - low || 1) - 1) : 1;
+        const share =
+          task === 'regression' && features === 2 ? Math.abs((2 * (y[i] - low)) / (high - low || 1) - 1) : 1;
         context.fillStyle =
-          features === 1 ? how.theme.muted : rgb(how.theme.classes[label % how.theme.classes.length], alpha * (0.25 + 0.75 * share));
+          features === 1
+            ? how.theme.muted
+            : rgb(how.theme.classes[label % how.theme.classes.length], alpha * (0.25 + 0.75 * share));
         context.beginPath();
         if (label % 2) context.rect(px - radius * 0.9, py - radius * 0.9, 1.8 * radius, 1.8 * radius);
         else context.arc(px, py, radius, 0, 2 * Math.PI);

@@ -44,8 +44,18 @@ export class Plots {
   private charts(task: Task): Chart[] {
     const score =
       task === 'regression'
-        ? { title: 'Test error (RMSE)', about: 'root mean squared error on the test points', log: false, unit: '' }
-        : { title: 'Test accuracy', about: 'share of the test points with the right class', log: false, unit: '' };
+        ? {
+            title: 'Test error (RMSE)',
+            about: 'root mean squared error on the test points',
+            log: false,
+            unit: '',
+          }
+        : {
+            title: 'Test accuracy',
+            about: 'share of the test points with the right class',
+            log: false,
+            unit: '',
+          };
     return [
       { title: 'Loss of each batch', about: 'loss before the step, logarithmic', log: true, unit: '' },
       score,
@@ -55,7 +65,12 @@ export class Plots {
         log: true,
         unit: '',
       },
-      { title: 'Largest turn in a step', about: 'angle between old and new boundary, logarithmic', log: true, unit: '°' },
+      {
+        title: 'Largest turn in a step',
+        about: 'angle between old and new boundary, logarithmic',
+        log: true,
+        unit: '°',
+      },
     ];
   }
 
@@ -88,7 +103,10 @@ export class Plots {
       font: '11px system-ui, sans-serif',
     };
     const label = (value: number) =>
-      value === null ? '' : `${Math.abs(value) >= 1e4 || (value && Math.abs(value) < 1e-3) ? value.toExponential(0) : Number(value.toPrecision(3))}${chart.unit}`;
+      value === null
+        ? ''
+        : `${Math.abs(value) >= 1e4 || (value && Math.abs(value) < 1e-3) ? value.toExponential(0) : Number(value.toPrecision(3))}${chart.unit}`;
+    const powers = (_u: uPlot, splits: number[]) => splits.map(v => (chart.log && !isPower(v) ? null : v));
     return {
       width: 300,
       height: 150,
@@ -97,15 +115,22 @@ export class Plots {
       scales: {
         x: { time: false },
         y: chart.log
-          ? { distr: 3, range: (_u, low, high) => logRange(low, high) }
-          : { range: (_u, low, high) => (c === 1 && high <= 1 ? [Math.max(0, Math.min(0.45, low - 0.05)), 1.02] : [0, (high || 1) * 1.05]) },
+          ? { distr: 3, range: (_u, low, high) => logRange(low, high, c === 0 ? 3 : 30) }
+          : {
+              range: (_u, low, high) =>
+                c === 1 && high <= 1
+                  ? [Math.max(0, Math.min(0.45, low - 0.05)), 1.02]
+                  : [0, (high || 1) * 1.05],
+            },
       },
       axes: [
         { ...axis, size: 26, space: 60 },
         {
           ...axis,
           size: 46,
-          filter: (_u, splits) => splits.map(v => (chart.log && !isPower(v) ? null : v)),
+          grid: { ...axis.grid, filter: powers },
+          ticks: { ...axis.ticks, filter: powers },
+          filter: powers,
           values: (_u, splits) => splits.map(v => (v === null ? '' : label(v))),
         },
       ],
@@ -128,7 +153,9 @@ export class Plots {
     return [
       this.series.step,
       ...this.methods.map((_, k) =>
-        this.series.columns[COLUMNS * k + c].map(v => (Number.isFinite(v) && (!positive || v > 0) ? v : null)),
+        this.series.columns[COLUMNS * k + c].map(v =>
+          Number.isFinite(v) && (!positive || v > 0) ? v : null,
+        ),
       ),
     ] as uPlot.AlignedData;
   }
@@ -177,9 +204,10 @@ function isPower(value: number): boolean {
 }
 
 /** Whole powers of ten; at least one of them. */
-function logRange(low: number | null, high: number | null): [number, number] {
+function logRange(low: number | null, high: number | null, most: number): [number, number] {
   if (low === null || high === null || !(low > 0)) return [0.1, 10];
   const from = Math.floor(Math.log10(low));
-  const to = Math.ceil(Math.log10(high));
+  // A loss on its way to infinity must not flatten the others.
+  const to = Math.max(from + 1, Math.min(most, Math.ceil(Math.log10(high))));
   return [10 ** Math.max(from, to - 8), 10 ** Math.max(to, from + 1)];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Figure 1 live: epsilon on every parameter, the turn it makes and the bound of Theorem 3.7.
 import type { Cards } from './cards';
-import type { Client } from './client';
+import type { Source } from './client';
 import type { Theme } from './colours';
 import { byId, degrees, element, short } from './dom';
 import { methodName } from './state';
@@ -18,7 +18,7 @@ export class Shake {
   private methods: Method[] = [];
 
   constructor(
-    private readonly client: Client,
+    private readonly client: Source,
     private readonly cards: Cards,
     private readonly theme: () => Theme,
     private readonly redraw: () => void,
@@ -77,7 +77,9 @@ export class Shake {
 
   private async ask(): Promise<void> {
     const { eps, seed } = this;
-    this.drawUnit(await this.client.ask<Float64Array>({ what: 'figure1', eps, length: LENGTH, seed: seed + 1 }));
+    this.drawUnit(
+      await this.client.ask<Float64Array>({ what: 'figure1', eps, length: LENGTH, seed: seed + 1 }),
+    );
     if (!this.on) return;
     const shaken = await this.client.ask<Shaken[]>({ what: 'shake', eps, seed });
     if (!this.on || shaken.length !== this.cards.pictures.length) return;

@@ -149,7 +149,10 @@ export function decode(fragment: string): State {
   const facts = FACTS[s.data];
   s.rows = number('rows', 10, 5300, facts.rows, true);
   s.noise = number('noise', 0, 2, Math.max(0, facts.noise));
-  const methods = (from.get('methods') ?? '').split(',').map(parseMethod).filter(m => m !== null);
+  const methods = (from.get('methods') ?? '')
+    .split(',')
+    .map(parseMethod)
+    .filter(m => m !== null);
   if (methods.length >= 1) s.methods = methods.slice(0, 5);
   const hidden = (from.get('hidden') ?? '').split('-').map(Number);
   if (hidden.every(h => Number.isInteger(h) && h >= 1 && h <= 200) && hidden.length <= 4) s.hidden = hidden;
@@ -157,7 +160,8 @@ export function decode(fragment: string): State {
   s.init = word('init', INITS, s.init);
   s.optimizer = word('optimizer', OPTIMIZERS, s.optimizer);
   const [first, ...later] = (from.get('lr') ?? '').split(',');
-  const rate = (text: string, usual: number) => (Number(text) > 0 && Number(text) <= 1000 ? Number(text) : usual);
+  const rate = (text: string, usual: number) =>
+    Number(text) > 0 && Number(text) <= 1000 ? Number(text) : usual;
   s.lr = rate(first, s.lr);
   for (const entry of later) {
     const [at, lr] = entry.split(':');
@@ -204,7 +208,9 @@ function unpackTable(packed: string): Table | null {
     const bytes = Uint8Array.from(text, c => c.charCodeAt(0));
     const slim = JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
     const numbers = (value: unknown) =>
-      Array.isArray(value) && value.every(v => typeof v === 'number' && Number.isFinite(v)) ? (value as number[]) : [];
+      Array.isArray(value) && value.every(v => typeof v === 'number' && Number.isFinite(v))
+        ? (value as number[])
+        : [];
     const names = (value: unknown) => (Array.isArray(value) ? value.map(String) : []);
     const table: Table = {
       x: numbers(slim.x),

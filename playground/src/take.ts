@@ -49,7 +49,11 @@ export class TakeHome {
     const { methods } = this.app.state.settings;
     const select = byId<HTMLSelectElement>('take-method');
     const chosen = Number(select.value) < methods.length ? select.value : String(methods.length - 1);
-    fillSelect(select, methods.map((m, k) => [String(k), methodName(m)]), chosen || String(methods.length - 1));
+    fillSelect(
+      select,
+      methods.map((m, k) => [String(k), methodName(m)]),
+      chosen || String(methods.length - 1),
+    );
     this.showCommand();
   }
 
@@ -62,7 +66,12 @@ export class TakeHome {
 
   private showCommand(): void {
     const { settings } = this.app.state;
-    byId('command').textContent = command(settings, this.dataset, settings.methods[this.chosen], this.app.step);
+    byId('command').textContent = command(
+      settings,
+      this.dataset,
+      settings.methods[this.chosen],
+      this.app.step,
+    );
   }
 
   private tensors(): Promise<Tensor[]> {
@@ -72,18 +81,28 @@ export class TakeHome {
   private async model(): Promise<void> {
     const { settings } = this.app.state;
     const method = settings.methods[this.chosen];
-    save('model.safetensors', safetensors(settings, this.dataset, method, await this.tensors()), 'application/octet-stream');
+    save(
+      'model.safetensors',
+      safetensors(settings, this.dataset, method, await this.tensors()),
+      'application/octet-stream',
+    );
   }
 
   private async run(): Promise<void> {
     const { settings } = this.app.state;
     const method = settings.methods[this.chosen];
     const { version, step } = this.app;
-    save('playground-run.zip', runFolder(settings, this.dataset, method, await this.tensors(), version, step), 'application/zip');
+    save(
+      'playground-run.zip',
+      runFolder(settings, this.dataset, method, await this.tensors(), version, step),
+      'application/zip',
+    );
   }
 
   private async motion(): Promise<void> {
-    const { columns, stride } = await this.app.client.ask<{ columns: Float32Array[]; stride: number[] }>({ what: 'log' });
+    const { columns, stride } = await this.app.client.ask<{ columns: Float64Array[]; stride: number[] }>({
+      what: 'log',
+    });
     save('playground-motion.csv', motionCsv(this.app.state.settings.methods, columns, stride), 'text/csv');
   }
 
@@ -99,7 +118,10 @@ export class TakeHome {
     } catch {
       button.textContent = 'Link is in the address bar';
     }
-    if (large) app.message(`The link does not contain your data: it holds up to ${LINK_ROWS} rows. Send the file too.`);
+    if (large)
+      app.message(
+        `The link does not contain your data: it holds up to ${LINK_ROWS} rows. Send the file too.`,
+      );
     setTimeout(() => {
       button.textContent = 'Copy link';
     }, 2000);
@@ -144,7 +166,10 @@ export class TakeHome {
       const { lines, edges, image } = picture.vectors(SIDE);
       const points = picture
         .pointsAt(SIDE)
-        .map(([x, y, label]) => `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="2.5" fill="${rgb(theme.classes[label % theme.classes.length] ?? theme.classes[0])}"/>`)
+        .map(
+          ([x, y, label]) =>
+            `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="2.5" fill="${rgb(theme.classes[label % theme.classes.length] ?? theme.classes[0])}"/>`,
+        )
         .join('');
       return `<text x="${left}" y="30" font-family="sans-serif" font-size="20" fill="${theme.ink}">${this.caption(k)}</text>
 <svg x="${left}" y="${HEAD}" width="${SIDE}" height="${SIDE}" viewBox="0 0 ${SIDE} ${SIDE}">

@@ -9,7 +9,9 @@ export class Tour {
 
   constructor(private readonly app: App) {
     byId('tour-open').addEventListener('click', () => this.show(0));
-    byId('tour-next').addEventListener('click', () => (this.at + 1 < TOUR.length ? this.show(this.at + 1) : this.close()));
+    byId('tour-next').addEventListener('click', () =>
+      this.at + 1 < TOUR.length ? this.show(this.at + 1) : this.close(),
+    );
     byId('tour-back').addEventListener('click', () => this.show(this.at - 1));
     byId('tour-close').addEventListener('click', () => this.close());
   }

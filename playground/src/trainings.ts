@@ -28,7 +28,7 @@ const KEPT = 1 << 16; // entries of the log of a training
 
 /** The steps of one method, thinned as series.ts does it, in flat memory. */
 class StepLog {
-  private values = new Float32Array(LOG * 1024);
+  private values = new Float64Array(LOG * 1024);
   private pending: number[] = [];
   count = 0;
   stride = 1;
@@ -43,7 +43,7 @@ class StepLog {
 
   private grow(): void {
     if (this.count < KEPT) {
-      const larger = new Float32Array(2 * this.values.length);
+      const larger = new Float64Array(2 * this.values.length);
       larger.set(this.values);
       this.values = larger;
       return;
@@ -54,7 +54,7 @@ class StepLog {
     this.stride *= 2;
   }
 
-  copy(): Float32Array {
+  copy(): Float64Array {
     return this.values.slice(0, LOG * this.count);
   }
 }
@@ -116,7 +116,10 @@ export class Trainings {
           engine.word('PARAM', method.param),
           engine.word('NORM', method.norm),
           engine.word('ACT', settings.act),
-          engine.word('INIT', settings.init === 'paper' && !hasScale(method.param) ? 'default' : settings.init),
+          engine.word(
+            'INIT',
+            settings.init === 'paper' && !hasScale(method.param) ? 'default' : settings.init,
+          ),
           engine.word('DTYPE', settings.dtype),
           hidden,
           settings.hidden.length,
@@ -140,7 +143,15 @@ export class Trainings {
       const y = engine.put('y', table.y);
       const test = table.y.length < 20 ? 0 : TEST_SHARE;
       engine.check(
-        call.pg_data_arrays(x, y, table.y.length, table.features, TASKS.indexOf(table.task), test, settings.seed),
+        call.pg_data_arrays(
+          x,
+          y,
+          table.y.length,
+          table.features,
+          TASKS.indexOf(table.task),
+          test,
+          settings.seed,
+        ),
       );
     } else {
       const name = engine.putText('name', settings.data);
@@ -181,7 +192,8 @@ export class Trainings {
   advance(steps: number): void {
     const { engine } = this;
     while (steps > 0) {
-      while (this.rates.length && this.rates[0][0] <= this.step) this.setRate((this.rates.shift() as [number, number])[1]);
+      while (this.rates.length && this.rates[0][0] <= this.step)
+        this.setRate((this.rates.shift() as [number, number])[1]);
       let now = Math.min(steps, CHUNK);
       if (this.rates.length) now = Math.min(now, this.rates[0][0] - this.step);
       const log = engine.area('log', CHUNK * LOG * 8);
@@ -355,7 +367,7 @@ export class Trainings {
     return found;
   }
 
-  logs(): { columns: Float32Array[]; stride: number[] } {
+  logs(): { columns: Float64Array[]; stride: number[] } {
     return { columns: this.methods.map(m => m.log.copy()), stride: this.methods.map(m => m.log.stride) };
   }
 

@@ -6,7 +6,17 @@ export const NORMS = ['none', 'bn', 'ln', 'mbn', 'imn'] as const;
 export const ACTS = ['relu', 'leaky_relu', 'elu'] as const;
 export const INITS = ['default', 'paper', 'glorot', 'he'] as const;
 export const OPTIMIZERS = ['adam', 'sgd', 'rmsprop', 'lion'] as const;
-export const DATA = ['crescents', 'banana', 'xor', 'rings', 'spiral', 'blobs', 'levy', 'drawn', 'csv'] as const;
+export const DATA = [
+  'crescents',
+  'banana',
+  'xor',
+  'rings',
+  'spiral',
+  'blobs',
+  'levy',
+  'drawn',
+  'csv',
+] as const;
 export const FILLS = ['surface', 'regions', 'none'] as const;
 
 export type Param = (typeof PARAMS)[number];
@@ -142,7 +152,7 @@ export type Question =
 
 export interface LogOf {
   step: number[];
-  columns: Float32Array[]; // of each method (entries, LOG)
+  columns: Float64Array[]; // of each method (entries, LOG)
   stride: number; // steps that an entry stands for
 }
 

@@ -15,7 +15,13 @@ export interface Exports {
   pg_word_kind(text: Address): number;
   pg_data_synthetic(name: Address, rows: number, noise: number, test: number, seed: number): number;
   pg_data_arrays(
-    x: Address, y: Address, rows: number, features: number, task: number, test: number, seed: number,
+    x: Address,
+    y: Address,
+    rows: number,
+    features: number,
+    task: number,
+    test: number,
+    seed: number,
   ): number;
   pg_rows(): number;
   pg_features(): number;
@@ -25,11 +31,24 @@ export interface Exports {
   pg_part(part: number): Address;
   pg_part_rows(part: number): number;
   pg_options(
-    loss: number, optimizer: number, lr: number, decay: number, batch: number, standardize: number, seed: number,
+    loss: number,
+    optimizer: number,
+    lr: number,
+    decay: number,
+    batch: number,
+    standardize: number,
+    seed: number,
   ): number;
   pg_method_free(k: number): void;
   pg_method_new(
-    k: number, param: number, norm: number, act: number, init: number, dtype: number, hidden: Address, depth: number,
+    k: number,
+    param: number,
+    norm: number,
+    act: number,
+    init: number,
+    dtype: number,
+    hidden: Address,
+    depth: number,
     seed: number,
   ): number;
   pg_steps(k: number, steps: number, log: Address): number;
@@ -45,11 +64,24 @@ export interface Exports {
   pg_edges(k: number): number;
   pg_edges_read(k: number, out: Address): void;
   pg_paint_regions(
-    k: number, window: Address, width: number, height: number, palette: Address, tints: number, low: number,
-    high: number, out: Address,
+    k: number,
+    window: Address,
+    width: number,
+    height: number,
+    palette: Address,
+    tints: number,
+    low: number,
+    high: number,
+    out: Address,
   ): number;
   pg_paint_surface(
-    k: number, window: Address, width: number, height: number, palette: Address, low: number, high: number,
+    k: number,
+    window: Address,
+    width: number,
+    height: number,
+    palette: Address,
+    low: number,
+    high: number,
     out: Address,
   ): number;
   pg_shake(k: number, eps: number, seed: number, out: Address, turn: Address): number;
@@ -137,7 +169,10 @@ export class Engine {
     const key = `${kind} ${text}`;
     let number = this.words.get(key);
     if (number === undefined) {
-      number = this.call.pg_word(this.call.pg_word_kind(this.putText('kind', kind)), this.putText('word', text));
+      number = this.call.pg_word(
+        this.call.pg_word_kind(this.putText('kind', kind)),
+        this.putText('word', text),
+      );
       if (number < 0) throw new Error(`the engine does not know '${text}' (${kind})`);
       this.words.set(key, number);
     }

@@ -53,7 +53,11 @@ function turn(): void {
   try {
     let chunk = 1;
     while (owed >= 1 && trainings.alive) {
-      const steps = Math.min(chunk, Math.floor(Math.min(owed, 64)), hurry ? target - trainings.step : Infinity);
+      const steps = Math.min(
+        chunk,
+        Math.floor(Math.min(owed, 64)),
+        hurry ? target - trainings.step : Infinity,
+      );
       if (steps <= 0) break;
       const begin = performance.now();
       trainings.advance(steps);
@@ -179,7 +183,8 @@ function take(message: ToWorker): void {
     case 'ask':
       answer(message.question).then(
         value => send({ type: 'answer', id: message.id, answer: value, error: '' }),
-        error => send({ type: 'answer', id: message.id, answer: null, error: String(error.message ?? error) }),
+        error =>
+          send({ type: 'answer', id: message.id, answer: null, error: String(error.message ?? error) }),
       );
       break;
   }
