@@ -42,7 +42,9 @@ class Card {
     const stats = element('dl');
     const add = (key: string, label: string, title: string) => {
       this.values[key] = element('dd', {}, '–');
-      stats.append(element('div', { title }, element('dt', {}, label), this.values[key]));
+      const entry = element('div', { title }, element('dt', {}, label), this.values[key]);
+      entry.dataset.key = key;
+      stats.append(entry);
     };
     add('loss', 'Loss', 'loss on the training points');
     add(
@@ -50,7 +52,11 @@ class Card {
       regression ? 'Test error' : 'Accuracy',
       regression ? 'RMSE on the test points' : 'on the test points',
     );
-    add('jumps', 'Jumps', 'lines that turned by more than 8 degrees in a step since the start');
+    add(
+      'jumps',
+      'Jumps',
+      'lines that turned by more than 12 degrees in a step, or broke away in 1-D, since the start',
+    );
     if (!flat) add('regions', 'Regions', 'linear regions in the picture');
     add('dead', 'Dead', 'units that are active for no training point');
     this.root = element(

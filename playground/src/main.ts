@@ -246,7 +246,13 @@ export class App {
     byId<HTMLSelectElement>('story').value = story.id;
     byId('story-text').textContent = more ? '' : story.text;
     const open = more ? more.open : story.open;
-    if (open === 'shake') byId<HTMLDetailsElement>('panel-shake').open = true;
+    const panel = byId<HTMLDetailsElement>('panel-shake');
+    if (open === 'shake') {
+      // Next to the pictures: first of the panels, or below the pictures where the panels are at the end.
+      panel.open = true;
+      if (matchMedia('(max-width: 1020px)').matches) byId('cards').after(panel);
+      else byId('panels').prepend(panel);
+    } else if (panel.parentElement === byId('stage')) byId('panels').prepend(panel);
     this.start(playing);
   }
 

@@ -19,7 +19,7 @@ export interface Drawing {
 const TRAIL = 14; // frames
 const BENT_TRAIL = 5;
 const FLASH = 900; // milliseconds
-const JUMP = 8; // degrees in a step: no line of GmP at rates up to 0.1 turns by that
+const JUMP = 12; // degrees in a step: twice what Adam turns a line of GmP by at rate 0.1
 
 export class Picture {
   private readonly context: CanvasRenderingContext2D;

@@ -8,6 +8,7 @@ import { methodName } from './state';
 import type { Method, Shaken } from './types';
 
 const ONE_UNIT = ['SP', 'WN', 'BN', 'LN', 'GmP'];
+const COLUMNS = 3; // of the windows of Figure 1
 const LENGTH = 0.1; // of the weight of Figure 1's unit here
 
 export class Shake {
@@ -44,7 +45,7 @@ export class Shake {
   switch(on: boolean): void {
     this.on = on;
     byId('shake').setAttribute('aria-pressed', String(on));
-    byId('shake').textContent = on ? 'Stop shaking' : 'Shake';
+    byId('shake').textContent = on ? 'Stop' : 'Shake';
     byId('shake-table').hidden = !on;
     if (!on) for (const picture of this.cards.pictures) picture.shaken = null;
     this.update();
@@ -105,49 +106,53 @@ export class Shake {
     const canvas = byId<HTMLCanvasElement>('figure1');
     const context = canvas.getContext('2d') as CanvasRenderingContext2D;
     const theme = this.theme();
-    const size = canvas.width / 5;
+    const width = canvas.width / COLUMNS;
+    const height = canvas.height / 2;
     context.fillStyle = theme.paper;
     context.fillRect(0, 0, canvas.width, canvas.height);
-    context.font = '18px system-ui, sans-serif';
+    context.font = '26px system-ui, sans-serif';
     context.textAlign = 'center';
     ONE_UNIT.forEach((name, i) => {
       const row = values.subarray(8 * i, 8 * (i + 1));
-      const left = i * size;
+      const left = (i % COLUMNS) * width;
+      const top = Math.floor(i / COLUMNS) * height;
       context.save();
       context.beginPath();
-      context.rect(left + 2, 2, size - 4, canvas.height - 28);
+      context.rect(left + 4, top + 4, width - 8, height - 44);
       context.clip();
       context.strokeStyle = theme.grid;
-      context.lineWidth = 3;
-      context.strokeRect(left + 2, 2, size - 4, canvas.height - 28);
-      this.stroke(context, left, size, row.subarray(0, 3), theme.ink, []);
-      this.stroke(context, left, size, row.subarray(3, 6), theme.flash, [7, 5]);
+      context.lineWidth = 4;
+      context.strokeRect(left + 4, top + 4, width - 8, height - 44);
+      const middle: [number, number] = [left + width / 2, top + (height - 36) / 2];
+      this.stroke(context, middle, width / 6, row.subarray(0, 3), theme.ink, []);
+      this.stroke(context, middle, width / 6, row.subarray(3, 6), theme.flash, [10, 7]);
       context.restore();
       context.fillStyle = theme.ink;
-      context.fillText(`${name} ${degrees(Math.abs(row[6]))}`, left + size / 2, canvas.height - 7);
+      context.fillText(`${name} ${degrees(Math.abs(row[6]))}`, left + width / 2, top + height - 12);
     });
   }
 
+  /** The line a x + b y + c = 0 around a middle, with so many pixels to a unit. */
   private stroke(
     context: CanvasRenderingContext2D,
-    left: number,
-    size: number,
+    [x0, y0]: [number, number],
+    scale: number,
     [a, b, c]: Float64Array,
     colour: string,
     dash: number[],
   ): void {
     const length = Math.hypot(a, b);
     if (!(length > 0)) return;
-    const scale = size / 6; // window from -3 to 3
     const [ux, uy, away] = [a / length, b / length, c / length];
-    const x = left + size / 2 - away * ux * scale;
-    const y = 46 + away * uy * scale;
+    const x = x0 - away * ux * scale;
+    const y = y0 + away * uy * scale;
+    const reach = 20 * scale;
     context.strokeStyle = colour;
-    context.lineWidth = 3;
+    context.lineWidth = 4;
     context.setLineDash(dash);
     context.beginPath();
-    context.moveTo(x - uy * size * 2, y - ux * size * 2);
-    context.lineTo(x + uy * size * 2, y + ux * size * 2);
+    context.moveTo(x - uy * reach, y - ux * reach);
+    context.lineTo(x + uy * reach, y + ux * reach);
     context.stroke();
     context.setLineDash([]);
   }
