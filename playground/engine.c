@@ -160,6 +160,7 @@ EXPORT int pg_options(int loss, int optimizer, double lr, double decay, size_t b
     opts->weight_decay = decay;
     opts->batch = batch;
     opts->epochs = 1 << 30;
+    opts->patience = 0; /* it goes on until the visitor has seen enough */
     opts->standardize = (sph_standardize)standardize;
     opts->seed = seed;
     opts->threads = 1;
@@ -219,7 +220,8 @@ EXPORT int pg_steps(int k, int steps, double *log)
 {
     struct method *method = &world.method[k];
     int taken = 0;
-    for (; taken < steps && !method->diverged; taken++, log += LOG_COLUMNS) {
+    for (; taken < steps && !method->diverged && !sph_trainer_finished(method->trainer);
+         taken++, log += LOG_COLUMNS) {
         sph_view view;
         int err = sph_trainer_step(method->trainer, 1);
         if (err == SPH_EDIVERGED)

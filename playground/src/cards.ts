@@ -13,6 +13,8 @@ export interface CardEvents {
   isDrawing(): boolean;
 }
 
+const TEXT_EVERY = 90; // milliseconds: numbers that change faster cannot be read
+const TEXT_FROM = 5; // steps
 const BIG_MOVE = 2; // of a breakpoint, in units of x
 const BIG_TURN = 20; // degrees: shown in the colour of jumps
 
@@ -23,6 +25,7 @@ class Card {
   private readonly turn = element('b');
   private readonly values: Record<string, HTMLElement> = {};
   private said = '';
+  private toldAt = 0;
 
   constructor(
     private readonly method: Method,
@@ -104,9 +107,12 @@ class Card {
     });
   }
 
-  show(frame: Frame, k: number, largestTurn: number, largestMove: number): void {
+  show(frame: Frame, k: number, largestTurn: number, largestMove: number, playing: boolean): void {
     const method = frame.methods[k];
     this.picture.take(method, frame.step);
+    const now = performance.now();
+    if (frame.step > TEXT_FROM && now - this.toldAt < TEXT_EVERY && playing) return;
+    this.toldAt = now;
     const set = (key: string, text: string) => {
       if (this.values[key] && this.values[key].textContent !== text) this.values[key].textContent = text;
     };
@@ -118,7 +124,8 @@ class Card {
     set('regions', method.tooMany ? '> 1000' : method.regions >= 0 ? String(method.regions) : '–');
     set('dead', method.dead >= 0 ? String(method.dead) : '–');
     const largest = this.flat ? short(largestMove, 2) : degrees(largestTurn);
-    this.turn.textContent = frame.step && followed ? largest : '–';
+    const turn = frame.step && followed ? largest : '–';
+    if (this.turn.textContent !== turn) this.turn.textContent = turn;
     this.turn.classList.toggle('big', this.flat ? largestMove >= BIG_MOVE : largestTurn >= BIG_TURN);
     this.mark(method.diverged ? 'diverged' : followed ? '' : 'no lines');
     this.badge.title = method.diverged;
@@ -188,9 +195,9 @@ export class Cards {
     return this.cards.map(card => card.picture.fit()).some(Boolean);
   }
 
-  show(frame: Frame, largestTurns: number[], largestMoves: number[]): void {
+  show(frame: Frame, largestTurns: number[], largestMoves: number[], playing: boolean): void {
     this.cards.forEach((card, k) => {
-      card.show(frame, k, largestTurns[k], largestMoves[k]);
+      card.show(frame, k, largestTurns[k], largestMoves[k], playing);
     });
   }
 

@@ -306,7 +306,7 @@ export class App {
   private take(frame: Frame): void {
     this.step = frame.step;
     this.plots.take(frame);
-    this.cards.show(frame, this.plots.largestTurn, this.plots.largestMove);
+    this.cards.show(frame, this.plots.largestTurn, this.plots.largestMove, this.playing);
     byId('steps').textContent = frame.step.toLocaleString('en');
     byId('counter').title = `epoch ${frame.epoch.toLocaleString('en')}`;
     byId('rate').textContent =

@@ -17,7 +17,10 @@ export interface Drawing {
 }
 
 const TRAIL = 14; // frames
-const BENT_TRAIL = 5;
+const TRAIL_INK = 0.24; // of the newest of them
+const FADE = 0.86; // what a frame leaves of the frames before
+const FRESH = 48; // frames until the layer is drawn afresh
+const BENT_TRAIL = 4;
 const FLASH = 900; // milliseconds
 const JUMP = 12; // degrees in a step: twice what Adam turns a line of GmP by at rate 0.1
 
@@ -30,6 +33,8 @@ export class Picture {
   private trail: Float64Array[] = []; // newest last
   private bentTrail: Float64Array[] = [];
   private flashes = new Map<number, { at: number; from: Float64Array }>(); // by unit: when, and from where
+  private trailLayer: { canvas: HTMLCanvasElement; key: string; drawn: number; fresh: number } | null = null;
+  private taken = 0; // frames with new lines
   private pointsLayer: { key: string; canvas: HTMLCanvasElement } | null = null;
   private box: HTMLElement | null = null;
   shaken: Float64Array | null = null;
@@ -49,6 +54,7 @@ export class Picture {
     this.bentTrail = [];
     this.flashes.clear();
     this.pointsLayer = null;
+    this.trailLayer = null;
     this.shaken = null;
     this.picked = null;
     this.jumps = 0;
@@ -58,6 +64,7 @@ export class Picture {
     const before = this.trail[this.trail.length - 1];
     if (frame.lines.length && step !== this.step) {
       if (before && step > this.step) this.findJumps(before, frame.lines, step - this.step);
+      this.taken++;
       this.trail.push(frame.lines);
       if (this.trail.length > TRAIL) this.trail.shift();
     }
@@ -166,9 +173,7 @@ export class Picture {
     const unit = this.size() / 300; // lines grow with the picture
     if (how.points) this.drawPoints(how);
     if (how.trails) {
-      this.trail.slice(0, -1).forEach((lines, i) => {
-        this.strokeLines(lines, theme.ink, (0.22 * (i + 1)) / this.trail.length, 0.8 * unit);
-      });
+      this.drawTrail(how, unit);
       this.bentTrail.slice(0, -1).forEach((edges, i) => {
         this.strokeEdges(edges, theme.ink, (0.2 * (i + 1)) / this.bentTrail.length, 0.7 * unit);
       });
@@ -185,19 +190,63 @@ export class Picture {
     if (this.picked) this.drawPicked(this.picked, how, unit);
   }
 
-  private strokeLines(lines: Float64Array, colour: string, alpha: number, width: number): void {
-    const { context } = this;
+  /** Trails fade in a layer of their own: a frame adds its lines and dims the others. Rounding leaves a haze behind, so
+   *  that the layer is drawn afresh from time to time. */
+  private drawTrail(how: Drawing, unit: number): void {
+    const key = `${this.canvas.width} ${how.theme.dark}`;
+    if (this.trailLayer?.key !== key) {
+      const canvas = document.createElement('canvas');
+      canvas.width = canvas.height = this.canvas.width;
+      this.trailLayer = { canvas, key, drawn: -1, fresh: -FRESH };
+    }
+    const layer = this.trailLayer;
+    const context = layer.canvas.getContext('2d') as CanvasRenderingContext2D;
+    const older = this.trail.slice(0, -1);
+    if (layer.drawn !== this.taken) {
+      if (layer.drawn !== this.taken - 1 || this.taken - layer.fresh >= FRESH) {
+        context.clearRect(0, 0, layer.canvas.width, layer.canvas.height);
+        older.forEach((lines, i) => {
+          this.strokeLines(
+            lines,
+            how.theme.ink,
+            TRAIL_INK * FADE ** (older.length - 1 - i),
+            0.8 * unit,
+            context,
+          );
+        });
+        layer.fresh = this.taken;
+      } else {
+        context.globalCompositeOperation = 'destination-out';
+        context.globalAlpha = 1 - FADE;
+        context.fillRect(0, 0, layer.canvas.width, layer.canvas.height);
+        context.globalCompositeOperation = 'source-over';
+        if (older.length)
+          this.strokeLines(older[older.length - 1], how.theme.ink, TRAIL_INK, 0.8 * unit, context);
+      }
+      layer.drawn = this.taken;
+    }
+    this.context.drawImage(layer.canvas, 0, 0);
+  }
+
+  private strokeLines(
+    lines: Float64Array,
+    colour: string,
+    alpha: number,
+    width: number,
+    context: CanvasRenderingContext2D = this.context,
+  ): void {
     context.globalAlpha = alpha;
     context.strokeStyle = colour;
     context.lineWidth = width;
-    context.beginPath();
+    // Each line by itself: one path of many crossing lines takes five times as long.
     for (let i = 0; i < lines.length; i += LINE) {
       const ends = this.ends(lines[i], lines[i + 1], lines[i + 2]);
       if (!ends) continue;
+      context.beginPath();
       context.moveTo(ends[0], ends[1]);
       context.lineTo(ends[2], ends[3]);
+      context.stroke();
     }
-    context.stroke();
     context.globalAlpha = 1;
   }
 
@@ -207,15 +256,15 @@ export class Picture {
     context.globalAlpha = alpha;
     context.strokeStyle = colour;
     context.lineWidth = width;
-    context.beginPath();
     for (let i = 0; i < edges.length; i += EDGE) {
       if (only ? edges[i + 4] !== only.layer || edges[i + 5] !== only.unit : edges[i + 4] === 0) continue;
       const from = this.place(edges[i], edges[i + 1]);
       const to = this.place(edges[i + 2], edges[i + 3]);
+      context.beginPath();
       context.moveTo(from[0], from[1]);
       context.lineTo(to[0], to[1]);
+      context.stroke();
     }
-    context.stroke();
     context.globalAlpha = 1;
   }
 
@@ -367,24 +416,40 @@ export class Picture {
     const newest = frames[frames.length - 1];
     if (!newest) return;
     const at = (line: Float64Array, j: number) => -line[LINE * j + 2] / line[LINE * j];
-    for (let j = 0; j < newest.length / LINE; j++) {
-      const flash = this.flashes.get(j);
-      const age = flash === undefined ? 2 : (performance.now() - flash.at) / FLASH;
-      if (age > 1) this.flashes.delete(j);
-      const picked = this.picked?.layer === 0 && this.picked.unit === j;
-      const marked = age < 1 && how.flashing;
-      context.strokeStyle = picked ? how.theme.pick : marked ? how.theme.flash : how.theme.ink;
-      context.globalAlpha = picked ? 1 : marked ? 0.8 : 0.28;
-      context.lineWidth = (picked ? 2.5 : 1) * unit;
-      context.beginPath();
+    const trace = (j: number) => {
       for (let i = frames.length - 1; i >= 0; i--) {
         const [px] = this.place(at(frames[i], j), 0);
         const py = top + ((frames.length - 1 - i) / (TRAIL - 1)) * height;
         if (i === frames.length - 1) context.moveTo(px, top - 4 * unit);
         context.lineTo(Math.max(-1e5, Math.min(1e5, px)), py);
       }
-      context.stroke();
-    }
+    };
+    const stroke = (colour: string, alpha: number, width: number, units: number[]) => {
+      context.strokeStyle = colour;
+      context.globalAlpha = alpha;
+      context.lineWidth = width * unit;
+      for (const j of units) {
+        context.beginPath();
+        trace(j);
+        context.stroke();
+      }
+    };
+    const now = performance.now();
+    for (const [j, { at: when }] of this.flashes) if (now - when > FLASH) this.flashes.delete(j);
+    const all = Array.from({ length: newest.length / LINE }, (_, j) => j);
+    stroke(
+      how.theme.ink,
+      0.28,
+      1,
+      all.filter(j => !this.flashes.has(j)),
+    );
+    stroke(
+      how.theme.flash,
+      0.8,
+      1,
+      all.filter(j => this.flashes.has(j)),
+    );
+    if (this.picked?.layer === 0) stroke(how.theme.pick, 1, 2.5, [this.picked.unit]);
     if (this.shaken) {
       context.strokeStyle = how.theme.flash;
       context.globalAlpha = 0.9;

@@ -213,11 +213,18 @@ export class Trainings {
     }
   }
 
-  frame(look: Look | null, thorough: boolean): MethodFrame[] {
-    return this.methods.map((method, k) => this.frameOf(method, k, look, thorough));
+  /** scored: the scores are renewed; thorough: dead units and shares, too. */
+  frame(look: Look | null, scored: boolean, thorough: boolean): MethodFrame[] {
+    return this.methods.map((method, k) => this.frameOf(method, k, look, scored, thorough));
   }
 
-  private frameOf(method: OneMethod, k: number, look: Look | null, thorough: boolean): MethodFrame {
+  private frameOf(
+    method: OneMethod,
+    k: number,
+    look: Look | null,
+    scored: boolean,
+    thorough: boolean,
+  ): MethodFrame {
     const { engine, dataset } = this;
     const recent = thin(method.recent, Math.ceil(method.recent.length / LOG / LOG_MOST));
     method.recent = [];
@@ -236,7 +243,7 @@ export class Trainings {
       dead: method.dead,
     };
     if (!method.diverged) {
-      if (method.scoredAt !== this.step) this.score(method, k);
+      if (scored && method.scoredAt !== this.step) this.score(method, k);
       if (thorough && method.countedAt !== this.step) {
         method.dead = engine.call.pg_dead(k);
         this.takeLines(method, k, 1);

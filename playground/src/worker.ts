@@ -6,6 +6,7 @@ import type { Frame, FromWorker, Look, Question, Settings, Table, ToWorker } fro
 import { Engine } from './wasm';
 
 const BUDGET = 6; // milliseconds of a turn
+const SCORED = 80; // milliseconds between scores
 const THOROUGH = 250; // milliseconds between counts of dead units
 
 let engine: Engine;
@@ -16,6 +17,7 @@ let playing = false;
 let speed = 30;
 let owed = 0;
 let last = 0;
+let scoredAt = 0;
 let thoroughAt = 0;
 let target = Infinity; // of a link
 let arrived: (() => void) | null = null;
@@ -97,7 +99,9 @@ function frame(): void {
   const now = performance.now();
   const thorough = now - thoroughAt > THOROUGH || !playing;
   if (thorough) thoroughAt = now;
-  const methods = trainings.frame(look, thorough);
+  const scored = thorough || now - scoredAt > SCORED;
+  if (scored) scoredAt = now;
+  const methods = trainings.frame(look, scored, thorough);
   if (now - rate.at > 500) {
     rate = { at: now, step: trainings.step, value: ((trainings.step - rate.step) * 1000) / (now - rate.at) };
   }

@@ -83,6 +83,20 @@ test('play, pause, step, restart and a new seed', async () => {
   await page.end();
 });
 
+test('training goes on after hundreds of epochs without a better loss', async () => {
+  const page = await open({
+    hash: 'data=levy&rows=50&methods=sp,gmp&hidden=30&batch=0&init=glorot&lr=0.1&speed=0',
+  });
+  await page.waitSteps(2000);
+  const losses = await page.tab.evaluate(async () => {
+    const { columns } = await window.app.client.ask({ what: 'log' });
+    return columns.map(c => Array.from(c.slice(-300)).filter((_, i) => i % 3 === 0));
+  });
+  for (const list of losses)
+    assert.ok(new Set(list).size > 50, `${new Set(list).size} different losses in 100 steps`);
+  await page.end();
+});
+
 test('controls of a new start change the network', async () => {
   const page = await open({ hash: 'data=xor&methods=sp,gmp&speed=200' });
   for (const panel of ['panel-net', 'panel-train']) await page.open(panel);
