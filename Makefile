@@ -7,6 +7,7 @@
 #   make test-long everything (hours), in stages: scripts/test-long. tests/README.md describes the layers
 #   make bench     against PyTorch, side by side
 #   make fuzz      the file readers, FUZZ_SECONDS=60 each; make fuzz-coverage: the share of their lines that ran
+#   make playground           the page that trains in a browser, build/playground.html    make check-playground    its types and style
 #   make core      libspherelu-core and its tests by a C compiler and make alone    make wasm    the same in node
 #   make install PREFIX=/usr/local      make clean      make format      make tidy
 #   make deb       Debian packages, in BUILD/deb (packaging/)
@@ -31,7 +32,7 @@ sources = $(wildcard include/*.h src/*/*.[ch] cli/*.[ch] tests/*.[ch] examples/*
 options := -DCMAKE_C_COMPILER=$(CC) -DSPH_SAN=$(SAN) -DSPH_WERROR=$(if $(WERROR),ON,OFF) \
            $(if $(RELEASE),-DCMAKE_BUILD_TYPE=Release -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON)
 
-.PHONY: all tool configure run figures test test-data check test-long bench install release clean docs format tidy fuzz fuzz-coverage deps core wasm deb site
+.PHONY: all tool configure run figures test test-data check test-long bench install release clean docs format tidy fuzz fuzz-coverage deps core wasm deb site playground check-playground
 
 all: configure
 	$(build)
@@ -123,6 +124,16 @@ wasm:
 	@LOG=$(BUILD)/packages.log scripts/install-deps wasm
 	@scripts/check-wasm $(BUILD)
 
+# One HTML file with the engine inside. make run and make test do not need what this installs.
+playground:
+	@LOG=$(BUILD)/packages.log scripts/install-deps playground
+	@scripts/stage $(BUILD)/playground.log "playground" scripts/make-playground $(BUILD)
+	@echo "page       $(BUILD)/playground.html"
+
+check-playground:
+	@LOG=$(BUILD)/packages.log scripts/install-deps playground
+	@scripts/check-playground $(BUILD)
+
 install: all
 	@scripts/stage $(BUILD)/install.log "install   " cmake --install $(BUILD) --prefix $(PREFIX)
 	@echo "installed under $(PREFIX); $(BUILD)/install_manifest.txt names each file"
@@ -133,7 +144,7 @@ deb:
 	@ls $(BUILD)/deb/*.deb
 
 clean:
-	rm -rf build build-*
+	rm -rf build build-* playground/node_modules
 
 # The pages that are made from the tool's own help.
 docs: tool

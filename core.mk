@@ -42,7 +42,8 @@ san := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-p
        $(if $(findstring memory,$(SAN)),-fsanitize-memory-track-origins))
 variants := plain base $(if $(filter x86_64-%,$(filter-out %x32,$(machine))),avx2 avx512)
 version := $(shell sed -n 's/^project.spherelu VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-flags := -std=c17 -O2 -g -fPIC -fvisibility=hidden -DSPH_BUILD_SHARED -D_GNU_SOURCE=1 -DSPH_VERSION='"$(version)"' -Iinclude -Isrc \
+OPTIMIZE ?= -O2 -g
+flags := -std=c17 $(OPTIMIZE) -fPIC -fvisibility=hidden -DSPH_BUILD_SHARED -D_GNU_SOURCE=1 -DSPH_VERSION='"$(version)"' -Iinclude -Isrc \
          -Wall -Wextra -Wpedantic -Wshadow -Wconversion $(if $(WERROR),-Werror) $(san) \
          $(if $(filter avx2,$(variants)),-DSPH_HAVE_AVX2 -DSPH_HAVE_AVX512)
 plain := -O2 -ffp-contract=off

@@ -44,6 +44,7 @@ struct command {
     X(boundaries)                                                                                            \
     X(regions)                                                                                               \
     X(perturb)                                                                                               \
+    X(playground)                                                                                            \
     X(figures)                                                                                               \
     X(show)                                                                                                  \
     X(list)                                                                                                  \

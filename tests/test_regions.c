@@ -341,6 +341,49 @@ static size_t check_decision(const struct grid *grid)
     return changes;
 }
 
+static int edge_crosses(const sph_edge *e, const double *p, const double *q)
+{
+    sph_segment s = {.from = {e->from[0], e->from[1]}, .to = {e->to[0], e->to[1]}};
+    return crosses(&s, p, q);
+}
+
+/* Where a unit is on at one point and off at the next, a piece of its boundary runs between them, the point where it is on to
+ * its left. A point of those at some distance from each other is looked at. Returns how many units switched. */
+static size_t check_edges(const struct grid *grid)
+{
+    const sph_edge *edge;
+    size_t count = sph_regions_edges(grid->regions, &edge), switched = 0;
+    assert_int_equal(sph_regions_edges(grid->regions, NULL), count);
+    assert_int_equal(sph_regions_edges(NULL, NULL), 0);
+    assert_int_equal(count + 1, sph_regions_count(grid->regions)); /* a cut makes one region two */
+    for (size_t p = 0; p < POINTS - 1; p += 53) {
+        size_t q = p + 1, bit = 0;
+        if (q % SIDE == 0)
+            continue;
+        for (size_t k = 0; k < sph_regions_layers(grid->regions); k++) {
+            sph_regions_layer layer;
+            assert_int_equal(sph_regions_layer_at(grid->regions, k, &layer), 0);
+            for (size_t unit = 0; unit < layer.units; unit++, bit++) {
+                int on = grid->active[p * grid->bits + bit], next_on = grid->active[q * grid->bits + bit];
+                if (on == next_on || grid->scale[bit] == 0)
+                    continue;
+                const double *from = grid->place + 2 * p, *to = grid->place + 2 * q;
+                const sph_edge *found = NULL;
+                for (size_t e = 0; e < count && !found; e++)
+                    if (edge[e].layer == k && edge[e].unit == unit && edge_crosses(&edge[e], from, to))
+                        found = &edge[e];
+                assert_non_null(found);
+                double dx = found->to[0] - found->from[0], dy = found->to[1] - found->from[1];
+                double side =
+                    dx * ((on ? from : to)[1] - found->from[1]) - dy * ((on ? from : to)[0] - found->from[0]);
+                assert_true(side >= -1e-9 * hypot(dx, dy));
+                switched++;
+            }
+        }
+    }
+    return switched;
+}
+
 /* ---------------------------------------------------------------- nets */
 
 struct net_spec {
@@ -450,6 +493,8 @@ static size_t compare(const struct net_spec *spec, sph_dtype dtype, uint64_t see
     assert_true(dtype != SPH_F64 || grid.thin <= 2);
     if (dtype == SPH_F64)
         changes = check_decision(&grid);
+    if (dtype == SPH_F64)
+        assert_true(check_edges(&grid) > 10);
     grid_close(&grid);
     sph_regions_free(regions);
     sph_net_free(net);

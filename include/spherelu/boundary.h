@@ -195,6 +195,17 @@ typedef struct sph_segment {
 
 SPH_API size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out); /* borrowed */
 
+/* A piece of the boundary of one unit: there it switches, and the regions on its two sides differ in its bit. All pieces
+ * of a unit together are its boundary in the window, a straight line in the first layer and a bent one behind it. Units
+ * whose scale is 0 have none. */
+typedef struct sph_edge {
+    double from[2], to[2]; /* its active side lies to the left of the way */
+    size_t layer;          /* as in sph_regions_layer_at */
+    size_t unit;
+} sph_edge;
+
+SPH_API size_t sph_regions_edges(const sph_regions *regions, const sph_edge **out); /* borrowed */
+
 typedef struct sph_regions_total {
     size_t regions, layers, segments; /* how many there are */
     sph_task task;

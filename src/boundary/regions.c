@@ -100,6 +100,22 @@ static int add(void *self, const struct region_found *found)
     return err;
 }
 
+static int add_edge(void *self, size_t node, uint32_t unit, const double from[2], const double to[2])
+{
+    const struct work *work = self;
+    sph_regions *regions = work->regions;
+    if (!mem_reserve((void **)&regions->edge, &regions->room.edges, regions->edges + 1,
+                     sizeof *regions->edge))
+        return SPH_EMEMORY;
+    sph_edge *edge = &regions->edge[regions->edges++];
+    *edge = (sph_edge){.unit = unit};
+    for (size_t i = 0; i < node; i++)
+        edge->layer += (size_t)piecewise_cuts(&work->net->node[i]);
+    regions_place(regions, work->net, from, edge->from);
+    regions_place(regions, work->net, to, edge->to);
+    return 0;
+}
+
 static int copy_vector(double **out, const double *from, size_t n, size_t axis)
 {
     if (!(*out = mem_get(n, sizeof **out)))
@@ -137,7 +153,7 @@ static int run(sph_regions *regions, struct work *work)
     const sph_regions_opts *opts = work->opts;
     size_t *counts = mem_get(work->net->count, sizeof *counts);
     int err = counts ? 0 : SPH_EMEMORY;
-    struct subdivision to = {work, add, counts};
+    struct subdivision to = {work, add, add_edge, counts};
     if (!err && !(err = copy_vector(&regions->plane.origin, opts->origin, n, n)) &&
         !(err = copy_vector(&regions->plane.first, opts->first, n, 0)) &&
         !(err = copy_vector(&regions->plane.second, opts->second, n, 1)) &&
@@ -193,8 +209,8 @@ void sph_regions_free(sph_regions *regions)
     void *owned[] = {regions->plane.origin, regions->plane.first,  regions->plane.second,
                      regions->layer,        regions->region,       regions->vertex,
                      regions->pattern,      regions->map,          regions->segment,
-                     regions->about.title,  regions->about.s_name, regions->about.t_name,
-                     regions->about.point};
+                     regions->edge,         regions->about.title,  regions->about.s_name,
+                     regions->about.t_name, regions->about.point};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
     mem_free(regions);
@@ -246,6 +262,15 @@ size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out)
     if (out)
         *out = regions->segment;
     return regions->segments;
+}
+
+size_t sph_regions_edges(const sph_regions *regions, const sph_edge **out)
+{
+    if (!regions)
+        return 0;
+    if (out)
+        *out = regions->edge;
+    return regions->edges;
 }
 
 void sph_regions_sum(const sph_regions *regions, sph_regions_total *out)

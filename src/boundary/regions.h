@@ -30,7 +30,7 @@ struct regions_about {
 
 /* For how many there is room. */
 struct regions_room {
-    size_t regions, vertices, patterns, maps, segments;
+    size_t regions, vertices, patterns, maps, segments, edges;
 };
 
 /* x = origin + s first + t second, and the part of it that is looked at. */
@@ -56,6 +56,8 @@ struct sph_regions {
     double *map;      /* (count, outputs, 3) */
     sph_segment *segment;
     size_t segments;
+    sph_edge *edge;
+    size_t edges;
     struct regions_room room;
 
     struct regions_about about;
@@ -81,6 +83,8 @@ int regions_add(sph_regions *regions, const struct piecewise *net, const struct 
 struct subdivision {
     void *self;
     int (*add)(void *self, const struct region_found *found); /* 0; else what ends it, and is returned */
+    /* A unit's boundary between two places of the window, with the active side on the left; 0, or a code that ends it. */
+    int (*edge)(void *self, size_t node, uint32_t unit, const double from[2], const double to[2]);
     size_t *regions; /* (nodes) filled: regions after each node that cuts */
 };
 int subdivide(const struct piecewise *net, const struct subdivision *subdivision);

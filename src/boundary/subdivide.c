@@ -68,8 +68,9 @@ struct cutter {
     size_t node, vertices, units;
     size_t vertex_room;
     double *polygon, *above, *under; /* (vertex_room, 2) */
-    uint32_t *list, *spare;          /* (widest) units that cut it and have not yet */
-    uint8_t *pattern;                /* (pattern_bytes) */
+    int *tag, *above_tag;   /* (vertex_room) edges of polygon, all 0; those of above, the new one 1 */
+    uint32_t *list, *spare; /* (widest) units that cut it and have not yet */
+    uint8_t *pattern;       /* (pattern_bytes) */
 
     struct path path;
     struct mem_owned owned;
@@ -215,8 +216,26 @@ static int reserve_vertices(struct cutter *cutter, size_t count)
             return 0;
         *lists[i] = grown;
     }
+    int **tags[] = {&cutter->tag, &cutter->above_tag};
+    for (size_t i = 0; i < 2; i++) {
+        int *grown = mem_resize(*tags[i], cutter->vertex_room, room, sizeof *grown);
+        if (!grown)
+            return 0;
+        *tags[i] = grown;
+    }
     cutter->vertex_room = room;
     return 1;
+}
+
+/* The edge that a cut gave the part above: later cuts divide it, and none removes any of it. */
+static int tell_edge(const struct cutter *cutter, uint32_t unit, size_t above)
+{
+    for (size_t i = 0; i < above; i++)
+        if (cutter->above_tag[i]) {
+            const double *from = cutter->above + 2 * i, *to = cutter->above + 2 * (i + 1 < above ? i + 1 : 0);
+            return cutter->to->edge(cutter->to->self, cutter->node, unit, from, to);
+        }
+    return 0;
 }
 
 /* The part where the unit is not active stays behind, the other one is at work. */
@@ -227,9 +246,13 @@ static int cut(struct cutter *cutter)
     struct line line = unit_line(cutter, unit), back = {-line.a, -line.b, -line.c, line.tolerance};
     if (!reserve_vertices(cutter, 2 * cutter->vertices))
         return SPH_EMEMORY;
-    size_t above = polygon_cut(cutter->vertices, cutter->polygon, NULL, &line, 0, cutter->above, NULL);
+    size_t above = polygon_cut(cutter->vertices, cutter->polygon, cutter->tag, &line, 1, cutter->above,
+                               cutter->above_tag);
     size_t under = polygon_cut(cutter->vertices, cutter->polygon, NULL, &back, 0, cutter->under, NULL);
 
+    int err = tell_edge(cutter, unit, above);
+    if (err < 0)
+        return err;
     size_t bytes = (node->m + 7) / 8;
     uint8_t *bits = stack_push(&cutter->bits, node_bits(cutter), bytes);
     if (!bits || !stack_push(&cutter->vertex, cutter->under, under))
@@ -289,8 +312,9 @@ static int carry_on(struct cutter *cutter)
 
 static void cutter_free(struct cutter *cutter)
 {
-    void *grown[] = {cutter->pending.items, cutter->vertex.items, cutter->unit.items, cutter->bits.items,
-                     cutter->polygon,       cutter->above,        cutter->under};
+    void *grown[] = {cutter->pending.items, cutter->vertex.items, cutter->unit.items,
+                     cutter->bits.items,    cutter->polygon,      cutter->above,
+                     cutter->under,         cutter->tag,          cutter->above_tag};
     for (size_t i = 0; i < sizeof grown / sizeof *grown; i++)
         mem_free(grown[i]);
     mem_free_owned(&cutter->owned);

@@ -3,6 +3,7 @@
 
 #include "compute/onednn.h"
 
+/* SPH_TWO_TABLES: the playground, a small program that is fast in f32 and the oracle in f64. The others are not linked. */
 extern const struct kernels kernels_plain_f32, kernels_base_f32, kernels_plain_f64, kernels_base_f64;
 #ifdef SPH_HAVE_AVX2
 extern const struct kernels kernels_avx2_f32, kernels_avx2_f64;
@@ -21,6 +22,10 @@ static int has_avx512(void)
 const struct kernels *kernels_pick(sph_dtype dtype, enum kernel_choice choice)
 {
     int wide = dtype == SPH_F64;
+#ifdef SPH_TWO_TABLES
+    (void)choice;
+    return wide ? &kernels_plain_f64 : &kernels_base_f32;
+#endif
     if (choice == KERNELS_PLAIN)
         return wide ? &kernels_plain_f64 : &kernels_plain_f32;
 #ifdef SPH_HAVE_AVX512

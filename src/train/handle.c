@@ -150,7 +150,7 @@ int sph_trainer_save_state(sph_trainer *trainer, void **bytes, size_t *size)
     at += sizeof head;
     for (size_t i = 0; i < head.count; at += head.bytes[i++])
         if (head.bytes[i])
-            memcpy(at, spans[i].data, head.bytes[i]);
+            memcpy(at, spans[i].data, (size_t)head.bytes[i]);
     *size = whole;
     return 0;
 }
@@ -197,7 +197,7 @@ int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size)
     const char *at = (const char *)bytes + sizeof head;
     for (size_t i = 0; i < head.count; at += head.bytes[i++])
         if (head.bytes[i])
-            memcpy(spans[i].data, at, head.bytes[i]);
+            memcpy(spans[i].data, at, (size_t)head.bytes[i]);
     trainer_restored(trainer->loop);
     trainer->opts.lr = head.lr;
     trainer->diverged = 0;
