@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the sub-commands share: a command is a row (words for the help, options, a function), arguments are
- * parsed once against the row, and a failure is one line on stderr. Of the library the tool sees spherelu.h
- * alone. */
+ * parsed once against the row, and a failure is one line on stderr. Of the library the tool sees spherelu.h and
+ * the tool.h of each room. */
 #ifndef SPHERELU_CLI_H
 #define SPHERELU_CLI_H
 
@@ -103,11 +103,11 @@ int args_set_memory(const struct args *args);
 /* Rows of commands that print results as JSON, and of those that hold data or networks. */
 #define CLI_JSON                                                                                             \
     {                                                                                                        \
-        "json", NULL, "", "common", "machine-readable results on stdout"                                     \
+        "json", NULL, "", "general", "machine-readable results on stdout"                                    \
     }
 #define CLI_MAX_MEMORY                                                                                       \
     {                                                                                                        \
-        "max-memory", "SIZE", "", "common",                                                                  \
+        "max-memory", "SIZE", "", "general",                                                                 \
             "memory that the command may use at a time, such as 500M or 8G; three quarters of the "          \
             "machine's "                                                                                     \
             "if not given"                                                                                   \

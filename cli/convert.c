@@ -78,7 +78,7 @@ static const sph_option options[] = {
      "refuse where a negative scale cannot be folded away, instead of keeping it"},
     {"names", CLI_WORDS(SPH_NAMES), "spherelu", "network",
      "what tensors are called in OUT: torchvision's names are for its resnets, --to sp, with bn"},
-    {"threads", "N", "1", "common", "for files of dense layers without a description"},
+    {"threads", "N", "1", "general", "for files of dense layers without a description"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };

@@ -281,8 +281,8 @@ static void words_become_indicators_and_missing_cells_are_kept_for_the_mean(void
     opts.target = "price";
     sph_data *data = opened(houses, &opts);
     assert_int_equal(sph_data_rows(data), 5); /* no target, no row */
-    assert_int_equal(sph_data_left_out(data), 1);
-    assert_int_equal(sph_data_filled(data), 2); /* that of the row left out would have been a third */
+    assert_int_equal(data->left_out, 1);
+    assert_int_equal(data->filled, 2); /* that of the row left out would have been a third */
     assert_true(data->has_missing);
     assert_int_equal(sph_data_features(data), 6);
     assert_feature(data, 0, "town=Harbour");
@@ -301,8 +301,8 @@ static void words_become_indicators_and_missing_cells_are_kept_for_the_mean(void
     opts.missing = SPH_MISSING_DROP;
     data = opened(houses, &opts);
     assert_int_equal(sph_data_rows(data), 3);
-    assert_int_equal(sph_data_left_out(data), 3);
-    assert_int_equal(sph_data_filled(data), 0);
+    assert_int_equal(data->left_out, 3);
+    assert_int_equal(data->filled, 0);
     assert_false(data->has_missing);
     sph_data_free(data);
 }

@@ -405,7 +405,7 @@ static void a_failure_is_that_of_the_row_and_names_its_file(void **state)
     opts.skip_bad = 1;
     assert_int_equal(sph_data_open(&data, at("broken"), &opts), 0);
     assert_int_equal(data->rows, 4);
-    assert_int_equal(sph_data_left_out(data), 1);
+    assert_int_equal(data->left_out, 1);
     char *name = data->pictures->name(data->pictures, 2);
     assert_string_equal(name, "b/1.png");
     mem_free(name);

@@ -272,7 +272,7 @@ def _train_in_memory(
         with all_held(start) as handles:
             begin = sized(_abi.sph_start, nets=(ctypes.c_void_p * len(handles))(*handles))
             if state is not None:
-                begin.state, begin.state_size = ctypes.cast(state, ctypes.c_void_p), len(state)
+                begin.state, begin.state_size = ctypes.cast(ctypes.c_char_p(state), ctypes.c_void_p), len(state)
             given = ctypes.byref(begin) if handles else None
             wanted = (ctypes.byref(left), ctypes.byref(size)) if keep_state else (None, None)
             code = lib().sph_job_train(out, job.handle, data.handle, given, list_of, count, ctypes.byref(result), *wanted)

@@ -13,8 +13,7 @@
  * how many bytes it changed. All failures have gone through it. */
 size_t sph_plain(char *text, size_t length);
 
-const char *sph_core_features(void); /* what the core was built with, one "name: value" per line */
-const char *sph_cpu(void);           /* the processor's name */
+const char *sph_cpu(void); /* the processor's name */
 
 /* What the core was built with and this process has to do without, so that last bits are others; "" where nothing is. */
 const char *sph_core_lacks(void);

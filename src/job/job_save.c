@@ -11,32 +11,18 @@
 #include "job/job_run.h"
 #include "store/checkpoint.h"
 
-static int parts_of(const struct job_run *run, struct checkpoint_parts *out)
+/* The trainers to the checkpoint with extra; or from it, and what was extra to *out. */
+static int exchange(const struct job_run *run, const json_t *extra, json_t **out)
 {
     struct trainer **trainers = mem_get(run->count, sizeof *trainers);
-    for (size_t k = 0; trainers && k < run->count; k++)
+    if (!trainers)
+        return SPH_EMEMORY;
+    for (size_t k = 0; k < run->count; k++)
         trainers[k] = run->trainers[k]->loop;
-    *out = (struct checkpoint_parts){trainers, run->count, run->nets[0]};
-    return trainers ? 0 : SPH_EMEMORY;
-}
-
-static int save_trainers(const struct job_run *run, const json_t *extra)
-{
-    struct checkpoint_parts parts;
-    int err = parts_of(run, &parts);
-    if (!err)
-        err = checkpoint_save(run->folder.checkpoint, &parts, extra);
-    mem_free((void *)parts.trainers);
-    return err;
-}
-
-static int load_trainers(const struct job_run *run, json_t **extra)
-{
-    struct checkpoint_parts parts;
-    int err = parts_of(run, &parts);
-    if (!err)
-        err = checkpoint_load(run->folder.checkpoint, &parts, extra);
-    mem_free((void *)parts.trainers);
+    const struct checkpoint_parts parts = {trainers, run->count, run->nets[0]};
+    int err = out ? checkpoint_load(run->folder.checkpoint, &parts, out)
+                  : checkpoint_save(run->folder.checkpoint, &parts, extra);
+    mem_free(trainers);
     return err;
 }
 
@@ -57,7 +43,7 @@ int job_save_checkpoint(struct job_run *run)
                 JSON_IF(run->refit, "refit", json_incref(run->refit)), JSON_IF(recorded, "record", recorded));
     err = !extra ? sph_fail(SPH_EMEMORY, "out of memory") : run->members ? job_members_state(run, extra) : 0;
     if (!err)
-        err = save_trainers(run, extra);
+        err = exchange(run, extra, NULL);
     json_decref(extra);
     run->clock.saved_at = clock_seconds();
     return err;
@@ -69,7 +55,7 @@ int job_load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **r
     char now[17];
     json_t *extra = NULL;
     size_t bytes = 0;
-    int err = load_trainers(run, &extra);
+    int err = exchange(run, NULL, &extra);
     if (!err && !(err = json_member_size(extra, path, "metrics_bytes", &bytes)) &&
         !(err = json_member_real(extra, path, "seconds", &run->clock.before)) &&
         !(err = json_member_text(extra, path, "data", &then))) {

@@ -55,7 +55,7 @@ static int add_moves(struct recorder *recorder, uint64_t step)
         if (sph_tracker_layer(record->tracker, k, &motion) != 1)
             continue;
         memcpy(at, &motion.move, sizeof motion.move);
-        memcpy(at + sizeof &motion.move, &motion.turn, sizeof motion.turn);
+        memcpy(at + sizeof motion.move, &motion.turn, sizeof motion.turn);
         at += sizeof motion.move + sizeof motion.turn;
     }
     return series_add(recorder->series, recorder->row);

@@ -189,16 +189,6 @@ size_t sph_data_rows(const sph_data *data)
     return data ? data->rows : 0;
 }
 
-size_t sph_data_left_out(const sph_data *data)
-{
-    return data ? data->left_out : 0;
-}
-
-size_t sph_data_filled(const sph_data *data)
-{
-    return data ? data->filled : 0;
-}
-
 size_t sph_data_features(const sph_data *data)
 {
     return data ? data->features : 0;

@@ -155,11 +155,12 @@ int sph_trainer_save_state(sph_trainer *trainer, void **bytes, size_t *size)
     return 0;
 }
 
-/* *head and scalar <- those of a state whose spans are as long as its head says, and whose first ones, up to the optimizer's,
+/* *head and *step <- those of a state whose spans are as long as its head says, and whose first ones, up to the optimizer's,
  * are as long as the trainer's own. loop: what the scalars are for; NULL: only what does not depend on it is checked. */
 static int read_head(const struct trainer *loop, const struct head *own, const void *bytes, size_t size,
-                     struct head *head, double scalar[TRAINER_SCALAR_COUNT])
+                     struct head *head, uint64_t *step)
 {
+    double scalar[TRAINER_SCALAR_COUNT];
     size_t scalars = TRAINER_SCALAR_COUNT * sizeof *scalar, left = size - sizeof *head;
     if (size >= sizeof *head + scalars)
         memcpy(head, bytes, sizeof *head);
@@ -177,6 +178,7 @@ static int read_head(const struct trainer *loop, const struct head *own, const v
     int err = trainer_check_scalars(loop, scalar);
     if (!err && !(head->lr > 0 && isfinite(head->lr)))
         err = sph_fail(SPH_EFORMAT, "the learning rate is %g, expected a number above 0", head->lr);
+    *step = err ? 0 : (uint64_t)scalar[TRAINER_STEP];
     return err < 0 ? sph_fail_in(err, "the state is damaged") : 0;
 }
 
@@ -184,10 +186,10 @@ int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size)
 {
     NEED(trainer, bytes);
     struct trainer_span spans[TRAINER_SPANS];
-    double scalar[TRAINER_SCALAR_COUNT];
     struct head own, head;
+    uint64_t step;
     describe(trainer, &own, spans);
-    int err = read_head(trainer->loop, &own, bytes, size, &head, scalar);
+    int err = read_head(trainer->loop, &own, bytes, size, &head, &step);
     if (!err && (head.count != own.count || memcmp(head.bytes, own.bytes, sizeof own.bytes) != 0))
         err = sph_fail(SPH_EFORMAT, "the state is that of a training that chooses its epoch in another way");
     if (err < 0)
@@ -206,10 +208,10 @@ int sph_trainer_load_optimizer(sph_trainer *trainer, const void *bytes, size_t s
 {
     NEED(trainer, bytes);
     struct trainer_span spans[TRAINER_SPANS];
-    double scalar[TRAINER_SCALAR_COUNT];
     struct head own, head;
+    uint64_t step;
     describe(trainer, &own, spans);
-    int err = read_head(NULL, &own, bytes, size, &head, scalar);
+    int err = read_head(NULL, &own, bytes, size, &head, &step);
     if (err < 0)
         return err;
     const char *from = (const char *)bytes + sizeof head;
@@ -225,7 +227,7 @@ int sph_trainer_load_optimizer(sph_trainer *trainer, const void *bytes, size_t s
     for (size_t i = 0; i < own.slots && !err; i++)
         memcpy(spans[SLOTS_FROM + i].data, copy + i * slot, slot);
     if (!err)
-        trainer_set_step(trainer->loop, (uint64_t)scalar[TRAINER_STEP]);
+        trainer_set_step(trainer->loop, step);
     mem_free(copy);
     return err;
 }

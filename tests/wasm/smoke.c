@@ -20,7 +20,8 @@ static int train(const sph_data *data, const sph_split *split, enum kernel_choic
     sph_net *net = NULL;
     sph_result result;
     sph_train_opts opts;
-    sph_mlp spec = {.dtype = SPH_F64,
+    sph_mlp spec = {.size = sizeof spec,
+                    .dtype = SPH_F64,
                     .inputs = sph_data_features(data),
                     .outputs = sph_data_outputs(data),
                     .hidden = (size_t[]){20, 20},
