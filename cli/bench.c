@@ -30,8 +30,8 @@ static const sph_option options[] = {
     {"clock", "wall|processor", "wall", "all",
      "seconds that passed, or that the processor spent on this, shared out to the threads: for a machine "
      "that others use too"},
-    {"threads", "N", "1", "common", "threads of one network; param runs in one"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "f32", "common", "precision"},
+    {"threads", "N", "1", "general", "threads of one network; param runs in one"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "f32", "general", "precision"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };

@@ -104,11 +104,11 @@ int args_set_memory(const struct args *args);
 /* Rows of commands that print results as JSON, and of those that hold data or networks. */
 #define CLI_JSON                                                                                             \
     {                                                                                                        \
-        "json", NULL, "", "common", "machine-readable results on stdout"                                     \
+        "json", NULL, "", "general", "machine-readable results on stdout"                                    \
     }
 #define CLI_MAX_MEMORY                                                                                       \
     {                                                                                                        \
-        "max-memory", "SIZE", "", "common",                                                                  \
+        "max-memory", "SIZE", "", "general",                                                                 \
             "memory that the command may use at a time, such as 500M or 8G; three quarters of the "          \
             "machine's "                                                                                     \
             "if not given"                                                                                   \

@@ -97,7 +97,7 @@ static int run_figures(const struct args *args)
 }
 
 static const sph_option options[] = {
-    {"seed", "S|median", "median", "common",
+    {"seed", "S|median", "median", "general",
      "seed of the trainings that pictures of single ones show, which name it; median: the one whose test "
      "scores rank "
      "nearest to the middle over all methods; figures over the seeds show all of them"},

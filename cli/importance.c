@@ -39,7 +39,7 @@ static const sph_option options[] = {
      "what is to get worse: rmse, mae, r2, accuracy, auc and so on; if not given rmse for numbers, accuracy "
      "for classes"},
     {"repeats", "N", "", "data", "times that each column is shuffled; 10 if not given"},
-    {"seed", "S", "", "common", "of the shuffles; 0 if not given"},
+    {"seed", "S", "", "general", "of the shuffles; 0 if not given"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };

@@ -242,8 +242,8 @@ static const sph_option options[] = {
     {"samples", "N", "1000000", "checks",
      "pairs (theta, eps) tried for turn <= |eps|, rounded up to whole batches, 11,520 at least; 0: no checks "
      "at all"},
-    {"threads", "N", "1", "common", "for the checks; the numbers are the same"},
-    {"seed", "S", "0", "common", "of all that is drawn"},
+    {"threads", "N", "1", "general", "for the checks; the numbers are the same"},
+    {"seed", "S", "0", "general", "of all that is drawn"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
