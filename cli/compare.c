@@ -24,12 +24,11 @@ const struct command command_compare = {
     .summary = "compare runs with one another, row by row",
     .usage = "RUN RUN... [--out FILE.html] [--json]",
     .about =
-        "A row for each run: data, method, the test score. Runs whose test parts hold the same rows are "
-        "compared "
-        "with the first one row by row: the mean difference of what single rows cost (squared error, or log "
-        "loss), its standard error, and in how many rows a run is ahead of the first and behind it. Runs on "
-        "other "
-        "rows are told so and not compared: give them the same --seed, --test and --split.",
+        "Prints a row for each run: data, method, test score. Runs with the same test rows are compared with "
+        "the first: the difference of the RMSE (of classes: the log loss), its standard error over the test "
+        "rows, and the number of rows on which the run is better and worse. Runs with other test rows are "
+        "not compared; train them with the same --seed, --test and --split. A warning is printed if an "
+        "ensemble is compared with a single network.",
     .examples = "  spherelu compare runs/prices runs/first\n"
                 "  spherelu compare runs/prices runs/first --out compared.html\n"
                 "  spherelu compare runs/prices runs/first --json\n",

@@ -26,6 +26,9 @@ void run_add_command(struct text *out, const struct job_spec *spec);
 int page_add_figures(struct report *report, const char *folder);
 int page_add_file(struct report *report, const char *dir, const char *name, const char *summary);
 
+/* Of a run whose data are where they were: rows of each part and the use of each column. */
+int page_add_data(struct report *report, sph_run *run);
+
 /* Of a run on a table whose data are where they were: what the net predicts of the test rows. */
 int page_add_rows(struct report *report, sph_run *run);
 

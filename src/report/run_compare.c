@@ -35,7 +35,9 @@ enum {
 struct first {
     struct run_rows rows;
     int there;
-    size_t pairs; /* runs that were compared with it, row by row */
+    size_t pairs;   /* runs that were compared with it, row by row */
+    size_t members; /* networks of it */
+    int mixed;      /* a run has another number of networks */
 };
 
 static int same_rows(const struct run_rows *a, const struct run_rows *b)
@@ -46,26 +48,48 @@ static int same_rows(const struct run_rows *a, const struct run_rows *b)
            !memcmp(a->row, b->row, a->count * sizeof *a->row);
 }
 
-/* Below 0: the run costs less than the first. */
+/* What a row costs: the squared error, mean over the targets, or the log loss. */
+static double cost_at(const struct run_rows *rows, size_t i)
+{
+    return run_rows_loss(rows, i) / (rows->data->task == SPH_TASK_REGRESSION ? (double)rows->targets : 1);
+}
+
+/* Costs of both on a row, each times a factor: their difference has the standard error of the difference of the scores. */
+static double difference_at(const struct run_rows *rows, const struct run_rows *first, const double factor[2],
+                            size_t i)
+{
+    return factor[0] * cost_at(rows, i) - factor[1] * cost_at(first, i);
+}
+
+/* Below 0: the run is better than the first. Of regression the difference of the RMSEs, in the units of the target, with the
+ * standard error of its linear part; of classes that of the mean log losses. */
 static void put_pairs(struct table *table, size_t row, const struct run_rows *first,
                       const struct run_rows *rows)
 {
-    double sum = 0, squares = 0, n = (double)rows->count;
+    double mean[2] = {0}, factor[2] = {1, 1}, squares = 0, n = (double)rows->count;
     size_t ahead = 0, behind = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        double own = run_rows_loss(rows, i), other = run_rows_loss(first, i);
-        sum += own - other;
+        double own = cost_at(rows, i), other = cost_at(first, i);
+        mean[0] += own / n;
+        mean[1] += other / n;
         if (!same_number(own, other)) {
             ahead += own < other;
             behind += own > other;
         }
     }
+    double difference = mean[0] - mean[1];
+    if (rows->data->task == SPH_TASK_REGRESSION && mean[0] > 0 && mean[1] > 0) {
+        difference = sqrt(mean[0]) - sqrt(mean[1]);
+        for (int k = 0; k < 2; k++)
+            factor[k] = 0.5 / sqrt(mean[k]);
+    }
+    double centre = factor[0] * mean[0] - factor[1] * mean[1];
     for (size_t i = 0; i < rows->count; i++) {
-        double off = run_rows_loss(rows, i) - run_rows_loss(first, i) - sum / n;
+        double off = difference_at(rows, first, factor, i) - centre;
         squares += off * off;
     }
     double error = n > 1 ? sqrt(squares / (n - 1) / n) : (double)NAN;
-    table_mean(table, row, COMPARE_DIFFERENCE, sum / n, error);
+    table_mean(table, row, COMPARE_DIFFERENCE, difference, error);
     table_number(table, row, COMPARE_ERROR, error);
     table_text(table, row, COMPARE_SCORES, "%zu : %zu", ahead, behind);
     table_count(table, row, COMPARE_AHEAD, ahead);
@@ -98,6 +122,8 @@ static int put_run(struct table *table, size_t row, const char *dir, struct firs
     show_method(&words, run->spec);
     table_take(table, row, COMPARE_METHOD, &words);
     put_score(table, row, run);
+    first->members = row ? first->members : run->members;
+    first->mixed |= run->members != first->members;
     if ((err = run_rows_open(&rows, run, NULL)) < 0 && !file_unread(err, sph_failure()->path)) {
         table_words(table, row, COMPARE_NOTE, sph_failure()->what);
         err = 0;
@@ -159,7 +185,7 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
         [COMPARE_METRIC] = {.head = "metric", .json = "metric"},
         [COMPARE_SCORE] = {.head = "test", .json = "test", .number = 1, .digits = 5},
         [COMPARE_ROWS] = {.head = "rows", .json = "rows", .number = 1},
-        [COMPARE_DIFFERENCE] = {.head = "row by row", .json = "difference", .number = 1, .digits = 4},
+        [COMPARE_DIFFERENCE] = {.head = "difference", .json = "difference", .number = 1, .digits = 4},
         [COMPARE_ERROR] = {.json = "difference_error"},
         [COMPARE_SCORES] = {.head = "ahead : behind", .json = "ahead_behind"},
         [COMPARE_AHEAD] = {.json = "ahead"},
@@ -180,10 +206,16 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
         err = put_run(&table, i, dirs[i], &first);
     if (!err && first.pairs)
         table_line(&table.notes,
-                   "row by row: mean over the test rows of how much more %s a run has than %s, +- its "
-                   "standard error; "
-                   "below 0 is better",
-                   first.rows.data->task == SPH_TASK_REGRESSION ? "squared error" : "log loss", dirs[0]);
+                   "difference: test %s minus that of %s, +- its standard error over the test rows; below 0 "
+                   "is better",
+                   first.rows.data->task == SPH_TASK_REGRESSION ? "RMSE, in the units of the target,"
+                                                                : "log loss",
+                   dirs[0]);
+    if (!err && first.mixed)
+        table_line(
+            &table.notes,
+            "warning: an ensemble is compared with fewer networks, and averaging alone lowers the error; "
+            "train both with --ensemble 1, or with the same number, to compare methods");
     if (!err && page)
         err = write_page(page, dirs, count, &table);
     if (!err)

@@ -68,13 +68,15 @@ void run_add_command(struct text *out, const struct job_spec *spec)
 
 static int add_scores(struct report *report, const json_t *result)
 {
-    static const char *const parts[] = {"train", "val", "test"}, *const names[] = {"training", "validation",
-                                                                                   "test"};
+    static const char *const parts[] = {"train", "val", "test", "baseline"}, *const names[] = {
+                                                                                 "training", "validation",
+                                                                                 "test", "test, baseline"};
+    enum { PARTS = sizeof parts / sizeof *parts };
     json_t *first = json_object_get(result, "train"), *value;
     const char *key;
     struct table table = {0};
     size_t row = 0, rows = 0;
-    for (size_t p = 0; p < 3; p++)
+    for (size_t p = 0; p < PARTS; p++)
         rows += json_object_get(result, parts[p]) ? 1 : 0;
     table_column(&table, (struct table_column){.head = "part"});
     json_object_foreach(first, key, value)
@@ -82,7 +84,7 @@ static int add_scores(struct report *report, const json_t *result)
         table_column(&table, (struct table_column){.head = key, .number = 1, .digits = 5});
     }
     table_rows(&table, rows);
-    for (size_t p = 0; p < 3; p++) {
+    for (size_t p = 0; p < PARTS; p++) {
         const json_t *part = json_object_get(result, parts[p]);
         if (!part)
             continue;
@@ -96,6 +98,9 @@ static int add_scores(struct report *report, const json_t *result)
     }
     int err = report_table(report, &table);
     table_free(&table);
+    if (json_object_get(result, "baseline"))
+        report_note(report, "Baseline: a prediction that ignores the features, the mean or the class "
+                            "frequencies of the training rows.");
     return err;
 }
 
@@ -199,6 +204,8 @@ int sph_run_page(sph_run *run)
                        "The run is not finished: it has no scores yet. train --resume goes on with it.");
     if (!err && !(err = draw_curves(run->dir)))
         err = add_curves(report, run->dir, run->result);
+    if (!err)
+        err = page_add_data(report, run);
     if (!err && run->result)
         err = page_add_rows(report, run);
     if (!err)
