@@ -6,6 +6,7 @@
 run 0 train --data crescents --hidden 12,8 --epochs 20 --dtype f64 --out two --quiet
 run 0 regions two
 shows "regions  " "layers.0" "layers.1" "area" "largest" "smallest" "decision boundary"
+check "no piece of the decision boundary" grep -qE "^decision boundary .* in [1-9][0-9]* piece" out
 count=$(awk '$1 == "regions" { print $2 }' out)
 check "the last layer has all regions" grep -qE "layers.1 +$count, with 8 units" out
 check "more regions than units" [ "$count" -gt 20 ]
