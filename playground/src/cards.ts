@@ -182,7 +182,7 @@ export class Cards {
   arrange(): void {
     const count = this.cards.length;
     const width = this.root.parentElement?.clientWidth ?? 900;
-    const columns = width < 560 ? Math.min(2, count) : Math.min(count, Math.max(2, Math.floor(width / 235)));
+    const columns = width < 560 ? Math.min(2, count) : Math.min(count, Math.max(2, Math.floor(width / 200)));
     const rows = Math.ceil(count / columns);
     const even = Math.ceil(count / rows);
     this.root.style.setProperty('--columns', String(even));
