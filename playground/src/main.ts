@@ -178,7 +178,7 @@ export class App {
       this.message(`Training to step ${at.toLocaleString('en')} …`);
       this.client.ask({ what: 'goto', step: at }).then(() => {
         this.message('');
-        this.state.settings = { ...this.state.settings };
+        this.state.at = 0; // it is there: a restart begins anew
         this.controls.show();
         this.client.frame();
       });
