@@ -162,7 +162,7 @@ async function frames(browser) {
     let speed = 0;
     for (let round = 0; round < Math.min(3, ROUNDS); round++) {
       const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-      await page.goto(`${address}#data=rings&methods=sp,wn,sp+bn,gmp&hidden=${hidden}&lr=0.01&speed=1000&fill=${fill}`);
+      await page.goto(`${address}#data=rings&methods=sp,wn,sp+bn,gmp&hidden=${hidden}&lr=0.01&speed=60&fill=${fill}`);
       await page.waitForFunction(() => window.app?.step > 10);
       const seen = await page.evaluate(async () => {
         let count = 0;
