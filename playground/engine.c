@@ -15,6 +15,8 @@
 
 enum { METHODS = 5, LAYERS = 8, LOG_COLUMNS = 3, LINE_COLUMNS = 6, EDGE_COLUMNS = 6 };
 
+enum { TOO_MANY = -100 }; /* more regions than were asked for */
+
 struct method {
     sph_net *net;
     sph_trainer *trainer;
@@ -331,7 +333,7 @@ EXPORT int pg_dead(int k)
 
 /* ---------------------------------------------------------------- regions and surfaces */
 
-/* Returns how many regions the window has; SPH_EARG: more than most, or the net has none (ln, elu). */
+/* Returns how many regions the window has; TOO_MANY: more than most; another code: the net has none (ln, elu). */
 EXPORT int pg_regions(int k, const double *window, size_t most)
 {
     struct method *method = &world.method[k];
@@ -342,7 +344,9 @@ EXPORT int pg_regions(int k, const double *window, size_t most)
     sph_regions_free(method->regions);
     method->regions = NULL;
     int err = sph_regions_new(&method->regions, method->net, &opts);
-    return err < 0 ? err : (int)sph_regions_count(method->regions);
+    if (err < 0)
+        return !strcmp(sph_failure()->key, "most") ? TOO_MANY : err;
+    return (int)sph_regions_count(method->regions);
 }
 
 EXPORT size_t pg_edges(int k)

@@ -13,6 +13,7 @@ export interface CardEvents {
   isDrawing(): boolean;
 }
 
+const BELOW = 155; // pixels of a card around its picture
 const TEXT_EVERY = 90; // milliseconds: numbers that change faster cannot be read
 const TEXT_FROM = 5; // steps
 const BIG_MOVE = 2; // of a breakpoint, in units of x
@@ -182,11 +183,12 @@ export class Cards {
   arrange(): void {
     const count = this.cards.length;
     const width = this.root.parentElement?.clientWidth ?? 900;
-    const columns = width < 560 ? Math.min(2, count) : Math.min(count, Math.max(2, Math.floor(width / 235)));
+    const columns = width < 560 ? Math.min(2, count) : Math.min(count, Math.max(2, Math.floor(width / 200)));
     const rows = Math.ceil(count / columns);
     const even = Math.ceil(count / rows);
     this.root.style.setProperty('--columns', String(even));
-    const most = Math.max(300, Math.min(560, window.innerHeight - 410));
+    const top = this.root.getBoundingClientRect().top + window.scrollY;
+    const most = Math.max(300, Math.min(560, window.innerHeight - top - BELOW));
     this.root.style.setProperty('--cards-width', `${even * most + (even - 1) * 14}px`);
   }
 

@@ -127,6 +127,7 @@ export class App {
   start(playing: boolean): void {
     this.message('');
     this.playing = false;
+    this.client.play(false, this.state.view.speed);
     this.resume = playing;
     this.step = 0;
     const { settings } = this.state;
@@ -178,7 +179,7 @@ export class App {
       this.message(`Training to step ${at.toLocaleString('en')} …`);
       this.client.ask({ what: 'goto', step: at }).then(() => {
         this.message('');
-        this.state.settings = { ...this.state.settings };
+        this.state.at = 0; // it is there: a restart begins anew
         this.controls.show();
         this.client.frame();
       });
@@ -247,12 +248,11 @@ export class App {
     byId('story-text').textContent = more ? '' : story.text;
     const open = more ? more.open : story.open;
     const panel = byId<HTMLDetailsElement>('panel-shake');
-    if (open === 'shake') {
-      // Next to the pictures: first of the panels, or below the pictures where the panels are at the end.
-      panel.open = true;
-      if (matchMedia('(max-width: 1020px)').matches) byId('cards').after(panel);
-      else byId('panels').prepend(panel);
-    } else if (panel.parentElement === byId('stage')) byId('panels').prepend(panel);
+    panel.open = open === 'shake';
+    if (open !== 'shake') byId('panel-take').before(panel);
+    else if (matchMedia('(max-width: 1020px)').matches)
+      byId('cards').after(panel); // the panels are far below
+    else byId('panels').prepend(panel);
     this.start(playing);
   }
 
@@ -308,6 +308,7 @@ export class App {
     this.plots.take(frame);
     this.cards.show(frame, this.plots.largestTurn, this.plots.largestMove, this.playing);
     byId('steps').textContent = frame.step.toLocaleString('en');
+    byId('steps-word').textContent = frame.step === 1 ? 'step' : 'steps';
     byId('counter').title = `epoch ${frame.epoch.toLocaleString('en')}`;
     byId('rate').textContent =
       this.playing && frame.stepsPerSecond > 0

@@ -151,7 +151,7 @@ export const STORIES: Story[] = [
   {
     id: 'later',
     name: 'Later in training: SP is calmer',
-    text: 'The other side of the story. As training goes on, SP weights grow longer, and a step of the same size turns them less. GmP still moves by up to the learning rate in every step. Lower the rate while it runs to let GmP settle.',
+    text: 'The opposite case. As training goes on, SP weights grow longer, and a step of the same size turns them less. GmP still moves by up to the learning rate in every step. Lower the rate while it runs to let GmP settle.',
     settings: {
       data: 'crescents',
       rows: 500,
@@ -232,7 +232,7 @@ export const TOUR: Stop[] = [
   },
   {
     title: 'Where it does not help',
-    text: 'GmP is no free lunch. In deep networks it needs a normalization such as IMN, late in training SP can be calmer, and at absurd rates everything fails. The presets show these cases too. Now change anything, or try your own data.',
+    text: 'GmP does not always help. In deep networks it needs a normalization such as IMN. Late in training, SP can be calmer. At rates that are far too large, every method fails. The presets show these cases too. Now change anything, or try your own data.',
     story: 'bn-wins',
     play: true,
   },

@@ -22,6 +22,7 @@ import type { Engine } from './wasm';
 
 const TASKS: Task[] = ['regression', 'binary', 'classes'];
 const TEST_SHARE = 0.2;
+const TOO_MANY = -100; // what pg_regions returns
 const CHUNK = 64; // steps of a call
 const LOG_MOST = 400; // entries of a frame
 const KEPT = 1 << 16; // entries of the log of a training
@@ -301,8 +302,7 @@ export class Trainings {
     const tryRegions = !method.tooMany || this.step % 16 === 0;
     const count = tryRegions ? call.pg_regions(k, window, MOST_REGIONS) : -1;
     const exact = count >= 0;
-    const refused = !exact && tryRegions && engine.text(call.pg_error()).includes('more than');
-    if (tryRegions) method.tooMany = refused;
+    if (tryRegions) method.tooMany = count === TOO_MANY;
     frame.tooMany = method.tooMany;
     frame.regions = exact ? count : -1;
     if (exact && deep) {

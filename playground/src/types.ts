@@ -147,6 +147,7 @@ export type Question =
   | { what: 'tensors'; method: number }
   | { what: 'predict'; method: number; x: number[] }
   | { what: 'log' }
+  | { what: 'memory' } // bytes of the engine
   | { what: 'goto'; step: number }
   | { what: 'speed'; method: number; steps: number };
 

@@ -141,6 +141,8 @@ async function answer(question: Question): Promise<unknown> {
       return current.predict(question.method, question.x);
     case 'log':
       return current.logs();
+    case 'memory':
+      return engine.call.memory.buffer.byteLength;
     case 'goto':
       target = question.step;
       return new Promise(resolve => {

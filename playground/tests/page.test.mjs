@@ -304,6 +304,7 @@ test('the tour has six steps', async () => {
   for (let i = 1; i <= 6; i++) {
     assert.equal(await page.tab.textContent('#tour-step'), `Step ${i} of 6`);
     await page.tab.waitForTimeout(250);
+    if (i === 1) assert.equal(await page.steps(), 0, 'the first step of the tour is at rest');
     await page.tab.click('#tour-next');
   }
   assert.ok(await page.tab.isHidden('#tour'));

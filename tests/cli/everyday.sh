@@ -197,8 +197,8 @@ run 0 compare first sp --json
 shows '"run": "sp"' '"ahead_behind": "'
 check "the difference is not that of the RMSEs" awk -v d="$(tr -d ' \n' <out | grep -o '"difference":-*[0-9][^,]*' | tail -1 | cut -d: -f2)" \
     -v a="$(json first/result.json test rmse)" -v b="$(json sp/result.json test rmse)" 'BEGIN { exit !((d - (b - a)) ^ 2 <= (1e-6 * a) ^ 2) }'
-run 0 train --data shop.csv --target price --drop auto,rent --epochs 5 --ensemble 2 --quiet --no-report --out two
-run 0 compare two sp
+run 0 train --data shop.csv --target price --drop auto,rent --epochs 5 --ensemble 2 --quiet --no-report --out pair
+run 0 compare pair sp
 check "an ensemble is compared with one network without a warning" grep -q '^warning: an ensemble' out
 run 2 compare first
 fails argument key=RUN
