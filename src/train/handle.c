@@ -112,9 +112,9 @@ int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const 
 /* A head, then the spans of the trainer one after the other, in the byte order of the machine. */
 struct head {
     char magic[8];
-    uint64_t count;                /* of spans                                            */
-    uint64_t slots;                /* of the optimizer: behind scalars, params and state  */
-    uint64_t bytes[TRAINER_SPANS]; /* (count) of each span                                */
+    size_t count;                /* of spans                                            */
+    size_t slots;                /* of the optimizer: behind scalars, params and state  */
+    size_t bytes[TRAINER_SPANS]; /* (count) of each span                                */
     double lr;
 };
 
@@ -131,7 +131,7 @@ static size_t describe(const sph_trainer *trainer, struct head *head,
     memcpy(head->magic, magic, sizeof magic);
     for (size_t i = 0; i < head->count; i++) {
         head->bytes[i] = spans[i].count * (spans[i].is_f64 ? sizeof(double) : trainer->net->k->size);
-        head->slots += !strncmp(spans[i].name, "optimizer.", strlen("optimizer."));
+        head->slots += (size_t)!strncmp(spans[i].name, "optimizer.", strlen("optimizer."));
         whole += head->bytes[i];
     }
     return whole;
