@@ -268,6 +268,17 @@ static int can_fold(const struct resolving *r)
            !options_has(r->spec, OPTION_GROUP) && !options_has(r->spec, OPTION_TIME);
 }
 
+int defaults_drop(const struct job_spec *spec)
+{
+    const char *init = spec->options.init;
+    return !init || sph_word_find(SPH_WORDS_INIT, init) >= 0;
+}
+
+static int is_drawn(const struct resolving *r)
+{
+    return defaults_drop(r->spec);
+}
+
 /* The option has no meaning for the job. */
 static int leave_unset(const struct resolving *r, enum option_id id)
 {
@@ -294,7 +305,7 @@ static const struct default_row rows[] = {
     {OPTION_AUGMENT, FOR_ALL, has_pictures, "crop", NULL, "crop for folders of pictures"},
     {OPTION_AUGMENT, FOR_ALL, has_images, "flip", NULL, "flip for other images"},
 
-    {OPTION_DROP, FOR_TABLES, NULL, "auto", NULL, NULL},
+    {OPTION_DROP, FOR_TABLES, is_drawn, "auto", NULL, NULL},
     {OPTION_HIDDEN, FOR_TABLES, NULL, NULL, table_hidden, "100; 128,128 from 5,000 samples on"},
     {OPTION_HIDDEN, FOR_ALL, is_mlp, "100", NULL, NULL},
     {OPTION_HIDDEN, FOR_ALL, NULL, NULL, leave_unset, NULL},

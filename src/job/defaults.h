@@ -29,6 +29,10 @@ struct default_row {
     const char *words; /* for the help, where the value alone does not say it */
 };
 
+/* Whether columns that say nothing are left out of a table by default: not where the first values come from a file, whose inputs are
+ * given. */
+int defaults_drop(const struct job_spec *spec);
+
 /* A value for every option that has none and needs one. */
 int defaults_put(const struct resolving *r);
 

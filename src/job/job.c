@@ -112,7 +112,7 @@ static int read_asked(struct sph_job *job, sph_data **out)
     int err = options_copy(&asked, &job->request.asked);
     if (err < 0)
         return err;
-    if (job->request.recommends && !options_has(&asked, OPTION_DROP))
+    if (job->request.recommends && !options_has(&asked, OPTION_DROP) && defaults_drop(&asked))
         err = options_put(&asked, OPTION_DROP, "auto", ORIGIN_RECOMMENDED);
     if (!err && !(err = defaults_fixed(&asked)))
         err = job_read_data(&asked, job->cache, out);

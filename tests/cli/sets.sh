@@ -84,7 +84,7 @@ run 1 run sets.yaml --set data.name=first --set figures=[ranks] --out refused
 fails format key=figures path=sets.yaml
 
 # ---- a dry run, JSON, --set for all sets
-run 0 run sets.yaml --dry-run
+run 0 run sets.yaml --dry-run --verbose
 shows "jobs/first/GmP_turned/lr-0.1/seed-2" "jobs/other_one/SP/lr-0.01/seed-0" "36 jobs, "
 run 0 run sets.yaml --dry-run --json
 check "a dry run names sets" [ "$(grep -o '"set": "other one"' out | wc -l)" -eq 18 ]
