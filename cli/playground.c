@@ -66,6 +66,15 @@ static char *read_file(const char *path, size_t *length)
     return bytes;
 }
 
+/* JSON inside a script of the page: no name in it may end that script. */
+static int put_record(const char *record, FILE *file)
+{
+    int failed = 0;
+    for (; *record && !failed; record++)
+        failed = (*record == '<' ? fputs("\\u003c", file) : putc(*record, file)) == EOF;
+    return failed ? -1 : 0;
+}
+
 /* page <- with the record in place of its mark; record NULL: as it is. The file appears whole or not at all. */
 static int write_page(const struct args *args, const char *path, const char *page, const char *record)
 {
@@ -78,7 +87,7 @@ static int write_page(const struct args *args, const char *path, const char *pag
     if (file) {
         size_t head = at ? (size_t)(at - page) : strlen(page);
         failed = fwrite(page, 1, head, file) != head ||
-                 (at && (fputs(record, file) < 0 || fputs(at + sizeof mark - 1, file) < 0));
+                 (at && (put_record(record, file) < 0 || fputs(at + sizeof mark - 1, file) < 0));
         failed |= fclose(file) != 0;
         failed = failed || rename(part, path) != 0;
     }
@@ -170,8 +179,7 @@ static int make_record(const struct args *args, const sph_run *run, char **out)
     put_points(object, run);
     json_object_set_new(object, "npz", base64((const unsigned char *)bytes, length));
     free(bytes);
-    *out = json_dumps(object,
-                      JSON_COMPACT | JSON_REAL_PRECISION(9) | JSON_ESCAPE_SLASH); /* no end of a script */
+    *out = json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(object);
     return *out && !cli_json_is_short() ? 0 : cli_no_memory(args->command);
 }

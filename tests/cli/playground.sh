@@ -42,6 +42,15 @@ assert npz == open(sys.argv[1] + "/boundaries.npz", "rb").read()
 assert "layers.0.phi.npy" in zipfile.ZipFile(io.BytesIO(npz)).namelist()
 PY
 
+# ---- a name of a class that would end the script
+{
+    echo "a,b,kind"
+    for i in $(seq 20); do echo "$i,$((i % 5)),</script><b>"; echo "$((i % 7)),$i,other"; done
+} >names.csv
+run 0 train --data names.csv --hidden 3 --epochs 2 --record boundaries:every --quiet --no-report --out names
+run 0 playground names
+check "one script only" [ "$(grep -o "</script>" names/playground.html | wc -l)" -eq 1 ]
+
 # ---- what is refused
 {
     echo "a,b,c,price"
