@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "bad_list.h"
 #include "failure.h"
 #include "spherelu.h"

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "data/sheet.h"
 #include "data_files.h"
 #include "failure.h"

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "data/date.h"
 #include "data_files.h"
 #include "failure.h"

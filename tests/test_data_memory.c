@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "data_files.h"
 #include "fault.h"
 #include "spherelu.h"

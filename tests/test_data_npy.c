@@ -14,7 +14,7 @@
 #include <archive_entry.h>
 
 #include "base/memory.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "data/sheet.h"
 #include "data_files.h"
 #include "failure.h"

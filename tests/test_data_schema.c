@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "data/data.h"
+#include "data/open.h"
 #include "data_files.h"
 #include "failure.h"
 #include "spherelu.h"

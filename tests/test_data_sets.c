@@ -15,7 +15,7 @@
 #include "data/tool.h"
 #include "file/file.h"
 #include "base/memory.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "data/registry.h"
 #include "failure.h"
 #include "spherelu.h"

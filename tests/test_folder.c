@@ -6,13 +6,13 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "data/folder.h"
 #include "data/loader.h"
 #include "data/pictures.h"
 #include "data/tool.h"
 #include "layer.h"
-#include "rows/pictures.h"
+#include "rows/picture_source.h"
 #include "rows/tool.h"
 
 static void touch(const char *name)

@@ -6,12 +6,12 @@
 
 #include <fcntl.h>
 
-#include "data/data.h"
+#include "data/open.h"
 #include "data/pack.h"
 #include "data/tool.h"
 #include "data/view.h"
 #include "file/file.h"
-#include "rows/pictures.h"
+#include "rows/picture_source.h"
 
 static const char *const kinds[] = {"large.jpg", "plain.png", "scans.jpg", "small.jpg", "tall.jpg"};
 

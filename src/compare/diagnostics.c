@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "compare/results.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "file/file.h"
 #include "file/json.h"
 #include "job/run.h"

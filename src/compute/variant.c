@@ -5,7 +5,7 @@
 
 #include "compute/copy.c"
 #include "compute/matrix.c"
-#include "compute/columns.c"
+#include "compute/unit_columns.c"
 #include "compute/angles.c"
 #include "compute/arcs.c"
 #include "compute/units.c"

@@ -4,7 +4,7 @@
 #ifndef SPH_DATA_BUILD_H
 #define SPH_DATA_BUILD_H
 
-#include "data/data.h"
+#include "data/open.h"
 #include "data/sheet.h"
 
 enum { LEVELS_MAX = 50 }; /* of a text feature */

@@ -6,7 +6,7 @@
 #ifndef SPH_DATA_CACHE_H
 #define SPH_DATA_CACHE_H
 
-#include "data/data.h"
+#include "data/open.h"
 
 struct data_cache {
     struct data_kept *list; /* (count) */

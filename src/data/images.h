@@ -9,7 +9,7 @@
 
 #include "file/file.h"
 #include "spherelu/data.h"
-#include "data/data.h"
+#include "data/open.h"
 
 enum { IMAGES_FILES = 100, IMAGES_SIDE = 65536 };
 

@@ -23,7 +23,7 @@ struct loader;
 int loader_new(struct loader **out, const struct loader_maker *maker, size_t workers);
 void loader_free(struct loader *loader); /* NULL is fine */
 
-/* As struct picture_stream's, rows/pictures.h. */
+/* As struct picture_stream's, rows/picture_source.h. */
 int loader_begin(struct loader *loader, size_t epoch, const uint32_t *rows, const uint32_t *order,
                  size_t count);
 int loader_take(struct loader *loader, uint32_t row, const uint8_t **bytes);

@@ -15,7 +15,7 @@
 #ifndef SPH_DATA_PACK_H
 #define SPH_DATA_PACK_H
 
-#include "data/data.h"
+#include "data/open.h"
 #include "data/shelf.h"
 #include "data/sheet.h"
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "data/loader.h"
 #include "data/view.h"
-#include "rows/pictures.h"
+#include "rows/picture_source.h"
 
 struct shelf_pictures {
     struct pictures pictures;

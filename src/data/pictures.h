@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures of a shelf as rows of a data set (rows/pictures.h). */
+ * Pictures of a shelf as rows of a data set (rows/picture_source.h). */
 #ifndef SPH_DATA_PICTURES_H
 #define SPH_DATA_PICTURES_H
 
-#include "data/data.h"
+#include "data/open.h"
 #include "data/shelf.h"
 
 enum { PICTURES_SIZE = 224, PICTURES_SIZE_MOST = 4096, PICTURES_WORKERS_MOST = 256 };

@@ -4,7 +4,7 @@
 #ifndef SPH_JOB_JOB_H
 #define SPH_JOB_JOB_H
 
-#include "data/data.h"
+#include "data/open.h"
 #include "job/options.h"
 
 /* Opens the data that the options name; nothing is decided here. cache: where they are kept for others, or NULL. */

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "compute/kernels.h"
 #include "compute/threads.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "file/json.h"
 #include "job/job.h"
 #include "job/job_run.h"

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "store/model.h"
 #include "store/onnx.h"
 

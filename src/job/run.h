@@ -5,7 +5,7 @@
 #define SPH_JOB_RUN_H
 
 #include "file/json.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "job/options.h"
 #include "data/npz.h"
 

@@ -5,7 +5,7 @@
 #ifndef SPH_JOB_VERDICTS_H
 #define SPH_JOB_VERDICTS_H
 
-#include "data/data.h"
+#include "data/open.h"
 
 /* Rows of data (NULL: the first count) as the net takes them, some at a time: images would be eight times as large as numbers. */
 typedef int rows_piece(void *self, size_t first, size_t count, const double *x);

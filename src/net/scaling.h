@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Standardisation as a net keeps it: what is subtracted from and divided out of features and targets. Fitted
- * on the training rows (data/data.h: scaling_fit), applied on the way in, undone on the way out. */
+ * on the training rows (data/open.h: scaling_fit), applied on the way in, undone on the way out. */
 #ifndef SPH_NET_SCALING_H
 #define SPH_NET_SCALING_H
 

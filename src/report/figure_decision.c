@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "boundary/hyperplane.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "report/figures.h"
 #include "train/members.h"
 

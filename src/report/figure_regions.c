@@ -2,7 +2,7 @@
  *
  * Trained nets side by side: the polygons on which each is linear, the line between classes, and the data. */
 #include "base/error.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "report/figures.h"
 #include "report/region_map.h"
 

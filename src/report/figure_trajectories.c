@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "report/figures.h"
 
 /* Of longer trainings every k-th frame is shown, of wider layers every k-th unit. */

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "layer/act.h"
 #include "layer/norm.h"
 #include "net/zoo.h"

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/data.h"
+#include "data/open.h"
 #include "file/file.h"
 #include "job/resolve.h"
 #include "report/figures.h"

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "net/scaling.h"
-#include "rows/pictures.h"
+#include "rows/picture_source.h"
 #include "spherelu/core.h"
 
 enum column_role { COLUMN_FEATURE, COLUMN_TARGET, COLUMN_DROPPED };

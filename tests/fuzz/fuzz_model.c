@@ -2,7 +2,7 @@
  *
  * libFuzzer target: a model by its description (a line of JSON) and its tensors (JSON). What opens also runs and
  * opens again as it was saved; its columns are no more to be trusted than the rest (frame.c makes the file). */
-#include "data/data.h"
+#include "data/open.h"
 #include "fuzz.h"
 #include "store/model.h"
 

@@ -4,7 +4,7 @@
  * fewer columns, an array. */
 #include <jansson.h>
 
-#include "data/data.h"
+#include "data/open.h"
 #include "fuzz.h"
 
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t length, size_t most, unsigned seed)

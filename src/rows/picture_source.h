@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Images that are not held in memory: some other room brings them as bytes when they are asked for. */
-#ifndef SPH_ROWS_PICTURES_H
-#define SPH_ROWS_PICTURES_H
+#ifndef SPH_ROWS_PICTURE_SOURCE_H
+#define SPH_ROWS_PICTURE_SOURCE_H
 
 #include <stddef.h>
 #include <stdint.h>

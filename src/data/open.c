@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The public face of a data set. */
-#include "data/data.h"
+#include "data/open.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -5,8 +5,8 @@
  * A source (file or known set) is opened as a sheet (sheet.h), its columns get a role and a kind (columns.c),
  * and one pass fills x and y (fill.c). The columns survive as a schema, so that another file can be read the
  * same way. */
-#ifndef SPH_DATA_DATA_H
-#define SPH_DATA_DATA_H
+#ifndef SPH_DATA_OPEN_H
+#define SPH_DATA_OPEN_H
 
 #include <jansson.h>
 #include <stddef.h>
