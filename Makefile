@@ -100,7 +100,7 @@ bench: tool
 FUZZ_SECONDS ?= 60
 FUZZED ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 fuzz:
-	@scripts/install-deps build clang
+	@scripts/install-deps build clang tests # libcsv, which a target compares with
 	@scripts/stage build-fuzz/configure.log "configure " \
 	    cmake -S . -B build-fuzz $(if $(wildcard build-fuzz/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja)) \
 	        -DCMAKE_C_COMPILER=clang -DSPH_SAN=address,undefined -DSPH_FUZZ=ON -DSPH_ONEDNN=OFF -DSPH_BLAS=OFF
