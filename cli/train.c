@@ -218,16 +218,6 @@ static void print_scores(const sph_job *job, const char *part, const sph_result 
     putchar('\n');
 }
 
-/* One line for each sentence. */
-static void print_warning(const char *warning)
-{
-    for (const char *end; *warning; warning = *end ? end + 2 : end) {
-        end = strstr(warning, "; ");
-        end = end ? end : warning + strlen(warning);
-        printf("warning   %.*s\n", (int)(end - warning), warning);
-    }
-}
-
 enum { LARGE_RECORD = 100 }; /* MB */
 
 /* What --record left, and what to do with it. */
@@ -279,7 +269,8 @@ static void print_table(const sph_job *job, sph_run *run, const sph_result *resu
     print_scores(job, "baseline", result, &result->baseline);
     if (result->test.rows && !strcmp(sph_job_get(job, "task"), "regression"))
         cli_print_targets(run, NULL, "test");
-    print_warning(result->warning);
+    if (*result->warning)
+        printf("warning   %s\n", result->warning);
     printf("seconds   %.3g", result->seconds);
     if (result->waited > 0)
         printf(", waiting for pictures %.2g %%", 100 * result->waited / result->seconds);

@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 typedef struct sph_data_opts {
-    size_t size;         /* of this struct: set by sph_data_defaults                                       */
-    const char *target;  /* column names or zero-based numbers, comma-separated; NULL: the last column   */
-    const char *drop;    /* columns to leave out; auto: what is constant, an id or free text; none: no column */
+    size_t size;        /* of this struct: set by sph_data_defaults                                       */
+    const char *target; /* column names or zero-based numbers, comma-separated; NULL: the last column   */
+    const char *drop; /* columns to leave out; auto: what is constant, an id or free text; none: no column */
     const char *needed;  /* columns that auto does not leave out, or NULL                                  */
     const char *group;   /* column of groups, which a split keeps together; no feature, or NULL            */
     const char *time;    /* column of dates or numbers: a split's last rows by it are the test part        */

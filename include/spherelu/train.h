@@ -157,8 +157,9 @@ typedef struct sph_scores {
 
 typedef struct sph_result {
     sph_scores train, val, test; /* rows 0 where a part is empty */
-    sph_scores baseline; /* sph_job_run: on the test part, of the mean of the training targets or of the class frequencies */
-    char warning[320]; /* sph_job_run: what to know about these scores, sentences separated by "; ", or "" */
+    sph_scores
+        baseline; /* sph_job_run: on the test part, of the mean of the training targets or of the class frequencies */
+    char warning[320]; /* sph_job_run: what to know about these scores, or "" */
     size_t epochs;
     size_t best_epoch; /* the net has the weights of its end; the last one where nothing chooses */
     uint64_t steps;

@@ -206,10 +206,10 @@ void sph_regions_free(sph_regions *regions)
 {
     if (!regions)
         return;
-    void *owned[] = {regions->plane.origin, regions->plane.first,  regions->plane.second,
-                     regions->layer,        regions->region,       regions->vertex,
-                     regions->pattern,      regions->map,          regions->segment,
-                     regions->edge,         regions->about.title,  regions->about.s_name,
+    void *owned[] = {regions->plane.origin, regions->plane.first, regions->plane.second,
+                     regions->layer,        regions->region,      regions->vertex,
+                     regions->pattern,      regions->map,         regions->segment,
+                     regions->edge,         regions->about.title, regions->about.s_name,
                      regions->about.t_name, regions->about.point};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);

@@ -154,7 +154,8 @@ static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows
     memset(data->side, 0, sizeof data->side);
     data->column_count = data->holders = 0;
     int err = copy_columns(data, whole);
-    if (!err && whole->reading.missing_words && !(data->reading.missing_words = mem_text(whole->reading.missing_words)))
+    if (!err && whole->reading.missing_words &&
+        !(data->reading.missing_words = mem_text(whole->reading.missing_words)))
         err = SPH_EMEMORY;
     if (!err && !(err = copy_rows(&data->x, whole->x, whole->features * sizeof *data->x, rows, count)) &&
         !(err = copy_rows(&data->y, whole->y, whole->targets * sizeof *data->y, rows, count)))

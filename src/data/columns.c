@@ -522,5 +522,7 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
         err = settle_kinds(&unusable, opts->task);
     int refused = fail_unusable(&unusable);
     err = err < 0 ? err : refused;
-    return err < 0 ? err : columns_place(data, sheet->path);
+    if (err < 0 || !(err = columns_place(data, sheet->path)) || !unusable.automatic)
+        return err;
+    return sph_fail_more(err, "; columns without information were left out, --drop none keeps them");
 }

@@ -89,14 +89,15 @@ int data_schema(const sph_data *data, json_t **out)
 {
     if (data_is_images(data))
         return images_schema(data, out);
-    *out = JSON_OF({"named", json_boolean(data->reading.named)},
-                   {"missing", json_string(sph_word(SPH_WORDS_MISSING, (int)data->reading.missing)->word)},
-                   {"task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word)},
-                   JSON_IF(data->reading.missing_words, "missing_words", json_words(data->reading.missing_words)),
-                   JSON_IF(data->reading.delimiter, "delimiter", json_stringn(&data->reading.delimiter, 1)),
-                   JSON_IF(data->reading.reversed, "reversed", json_true()),
-                   JSON_IF(data->labels, "classes", text_array(data->labels, data->classes)),
-                   {"columns", column_array(data)});
+    *out = JSON_OF(
+        {"named", json_boolean(data->reading.named)},
+        {"missing", json_string(sph_word(SPH_WORDS_MISSING, (int)data->reading.missing)->word)},
+        {"task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word)},
+        JSON_IF(data->reading.missing_words, "missing_words", json_words(data->reading.missing_words)),
+        JSON_IF(data->reading.delimiter, "delimiter", json_stringn(&data->reading.delimiter, 1)),
+        JSON_IF(data->reading.reversed, "reversed", json_true()),
+        JSON_IF(data->labels, "classes", text_array(data->labels, data->classes)),
+        {"columns", column_array(data)});
     return *out ? 0
                 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu columns", data->column_count);
 }

@@ -271,7 +271,8 @@ static int can_fold(const struct resolving *r)
 int defaults_drop(const struct job_spec *spec)
 {
     const char *init = spec->options.init;
-    return !init || sph_word_find(SPH_WORDS_INIT, init) >= 0;
+    int reference = options_has(spec, OPTION_PROTOCOL) && spec->options.protocol == PROTOCOL_REFERENCE;
+    return !reference && (!init || sph_word_find(SPH_WORDS_INIT, init) >= 0);
 }
 
 static int is_drawn(const struct resolving *r)

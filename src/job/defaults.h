@@ -29,8 +29,8 @@ struct default_row {
     const char *words; /* for the help, where the value alone does not say it */
 };
 
-/* Whether columns that say nothing are left out of a table by default: not where the first values come from a file, whose inputs are
- * given. */
+/* Whether `train` leaves out columns without information by default. It does not if the first values come from a file, which fixes
+ * the inputs, or under protocol reference. */
 int defaults_drop(const struct job_spec *spec);
 
 /* A value for every option that has none and needs one. */

@@ -310,7 +310,8 @@ static int give_up(struct job_run *run, const sph_result *result)
     int err = metrics_flush(&run->metrics);
     if (!err)
         err = save_record(run);
-    int written = runfolder_write_result(run->folder.dir, result, failure.text, warning_of(result), NULL, NULL);
+    int written =
+        runfolder_write_result(run->folder.dir, result, failure.text, warning_of(result), NULL, NULL);
     if (!err)
         err = written;
     if (!err && run->record)

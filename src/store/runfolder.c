@@ -234,10 +234,9 @@ int runfolder_write_result(const char *dir, const sph_result *result, const char
 {
     json_t *object =
         JSON_OF(part_of("test", &result->test, result), part_of("val", &result->val, result),
-                part_of("train", &result->train, result),
-                part_of("baseline", &result->baseline, result), {"epochs", json_count(result->epochs)},
-                {"best_epoch", json_count(result->best_epoch)}, {"seconds", json_number(result->seconds)},
-                {"diverged", json_boolean(result->diverged)},
+                part_of("train", &result->train, result), part_of("baseline", &result->baseline, result),
+                {"epochs", json_count(result->epochs)}, {"best_epoch", json_count(result->best_epoch)},
+                {"seconds", json_number(result->seconds)}, {"diverged", json_boolean(result->diverged)},
                 JSON_IF(result->diverged && reason, "reason", json_string(reason)),
                 JSON_IF(warning, "warning", json_string(warning)));
     int failed = !object || (more && json_object_update(object, (json_t *)more));

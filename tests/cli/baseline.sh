@@ -27,6 +27,14 @@ run 0 train --data price.csv --out one --no-report --drop rooms --epochs 2
 check "--drop COL" grep -q "300 rows, 2 features" out
 refuses "argument key=keep path=price.csv" train --data price.csv --out bad --keep nothing
 refuses "argument key=keep path=price.csv" train --data price.csv --out bad --keep id --drop id
+printf 'index,y\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n7,9\n' >only.csv
+refuses "format path=only.csv" train --data only.csv --out bad
+check "the message has no remedy" grep -q -e "--drop none" err
+run 0 train --data price.csv --protocol reference --epochs 2 --out reference --no-report
+check "protocol reference left out a column" grep -q "300 rows, 3 features" out
+run 0 eval reference --quiet
+run 0 eval price --quiet
+run 0 train --resume --out price --quiet --no-report
 cat >all.yaml <<'Y'
 name: all
 data: {name: price.csv}
