@@ -128,6 +128,42 @@ static void gray_images_are_the_luma_in_one_channel(void **state)
     sph_data_free(colour);
 }
 
+static void smaller_images_are_means_of_blocks(void **state)
+{
+    (void)state;
+    write_ten("large");
+    sph_data *whole = opened(at("large"), 0), *small, *again;
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
+    opts.side = 8;
+    assert_int_equal(sph_data_open(&small, at("large"), &opts), 0);
+    assert_int_equal(small->features, 3 * 8 * 8);
+    for (size_t i = 0; i < small->rows * 3; i++)
+        for (size_t p = 0; p < 64; p++) {
+            double mean = 0;
+            for (size_t k = 0; k < 16; k++)
+                mean += whole->image.pixels[i * 1024 + (p / 8 * 4 + k / 4) * 32 + p % 8 * 4 + k % 4] / 16.0;
+            assert_int_equal(small->image.pixels[i * 64 + p], (int)floor(mean + 0.5));
+        }
+    json_t *schema;
+    assert_int_equal(data_schema(small, &schema), 0);
+    assert_int_equal(data_open_like(&again, at("large"), schema, 1, NULL), 0);
+    assert_int_equal(again->rows, 5);
+    assert_memory_equal(again->image.pixels, small->image.pixels + small->test_from * 192, 5 * 192);
+    sph_data_free(again);
+    json_object_set_new(json_object_get(schema, "images"), "shrink", json_integer(2));
+    assert_fails(data_open_like(&again, at("large"), schema, 1, NULL), SPH_EFORMAT);
+    json_object_set_new(json_object_get(schema, "images"), "shrink", json_integer(1));
+    assert_fails(data_open_like(&again, at("large"), schema, 1, NULL), SPH_EFORMAT);
+    opts.side = 7;
+    assert_fails(sph_data_open(&again, at("large"), &opts), SPH_EARG, .key = "size");
+    opts.side = 64;
+    assert_fails(sph_data_open(&again, at("large"), &opts), SPH_EARG, .key = "size");
+    json_decref(schema);
+    sph_data_free(small);
+    sph_data_free(whole);
+}
+
 /* ---------------------------------------------------------------- flips */
 
 enum { FLIP_ROWS = 64, FLIP_LENGTH = 15 * KERNEL_PAD }; /* a pixel is padded to KERNEL_PAD channels */
@@ -202,6 +238,7 @@ int main(void)
         cmocka_unit_test(standardisation_is_a_channel_s_over_the_training_rows),
         cmocka_unit_test(a_feed_writes_what_the_net_makes_of_raw_bytes),
         cmocka_unit_test(gray_images_are_the_luma_in_one_channel),
+        cmocka_unit_test(smaller_images_are_means_of_blocks),
         cmocka_unit_test(a_feed_refuses_nets_and_standardisations_that_do_not_fit),
         cmocka_unit_test(flips_depend_on_seed_epoch_and_row_alone),
     };

@@ -32,7 +32,7 @@ typedef struct sph_data_opts {
     uint32_t permute;
     sph_column_order columns; /* of the features                                                       */
     int gray;    /* images in one channel, the luma of their red, green and blue                        */
-    size_t side; /* folders of pictures: height and width that they are brought to; 0: 224         */
+    size_t side; /* height and width of images; 0: 224 for folders of pictures, otherwise as stored */
     size_t eval_side;  /* likewise: what the shorter side becomes in evaluation; 0: 256 / 224 of size       */
     sph_decode decode; /* likewise: JPEG files are decoded whole, or smaller where that is enough          */
     size_t workers;    /* likewise: threads that decode them ahead; 0: one less than there are processors */

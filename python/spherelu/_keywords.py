@@ -65,7 +65,8 @@ class TrainOptions(TypedDict, total=False):
     """augmentation of training images: none; flip: random horizontal flips; for folders of pictures also crop: random
     resize and crop to size, and flip; colour: crop and AlexNet's colour shift"""
     size: Whole | None
-    """folders of pictures: height and width to which pictures are brought"""
+    """height and width of images: folders of pictures are resized and cropped; other images are averaged over blocks,
+    so N must divide their side; stored with the run"""
     eval_side: Whole | None
     """folders of pictures: shorter side in evaluation, of which the middle is taken; stored with the run"""
     gray: Switch | None

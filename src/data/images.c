@@ -342,6 +342,41 @@ void images_to_gray(sph_data *data)
     data->features = pixels;
 }
 
+/* Each pixel becomes the mean of a block of shrink x shrink pixels, halves rounded up, in place. */
+static void shrink_images(sph_data *data, size_t shrink)
+{
+    struct data_images *image = &data->image;
+    size_t height = image->height / shrink, width = image->width / shrink, area = shrink * shrink,
+           planes = data->rows * image->channels;
+    for (size_t plane = 0; plane < planes; plane++) {
+        const uint8_t *from = image->pixels + plane * image->height * image->width;
+        uint8_t *to = image->pixels + plane * height * width;
+        for (size_t p = 0; p < height * width; p++) {
+            const uint8_t *block = from + p / width * shrink * image->width + p % width * shrink;
+            size_t sum = 0;
+            for (size_t k = 0; k < area; k++)
+                sum += block[k / shrink * image->width + k % shrink];
+            to[p] = (uint8_t)((sum + area / 2) / area);
+        }
+    }
+    image->height = height;
+    image->width = width;
+    image->shrink = shrink;
+    data->features = image->channels * height * width;
+}
+
+static int bring_to_side(sph_data *data, const char *path, size_t side)
+{
+    size_t height = data->image.height;
+    if (height != data->image.width || height % side)
+        return sph_fail_key(SPH_EARG, "size",
+                            "%s holds images of %zu x %zu pixels; give a divisor of that side", path, height,
+                            data->image.width);
+    if (side < height)
+        shrink_images(data, height / side);
+    return 0;
+}
+
 /* Pictures that stay files. is_like: data say already what a model takes. */
 static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_data_opts *opts, int is_like,
                          int need_targets)
@@ -426,12 +461,14 @@ int images_open(sph_data **out, const struct images_source *source, const sph_da
     data->reading.missing = opts->missing;
     data->image.gray = opts->gray != 0;
     err = source->pictures ? open_pictures(data, source->path, opts, 0, 1) : build(data, source);
+    if (!err && data->image.gray && data->image.pixels)
+        images_to_gray(data);
+    if (!err && opts->side && data->image.pixels)
+        err = bring_to_side(data, source->path, opts->side);
     if (err < 0) {
         sph_data_free(data);
         return err;
     }
-    if (data->image.gray && data->image.pixels)
-        images_to_gray(data);
     *out = data;
     return 0;
 }
@@ -442,18 +479,23 @@ int images_open_like(sph_data *like, const struct images_source *source, int nee
     if (source->pictures)
         return open_pictures(like, source->path, how, 1, need_targets);
     struct images images = {.data = like, .limit = like->classes, .with_labels = need_targets};
-    size_t from = source->test_at < source->count ? source->test_at : 0, height = like->image.height,
-           width = like->image.width;
-    if (like->image.gray)
-        like->image.channels = 0; /* what is read may have three */
+    size_t from = source->test_at < source->count ? source->test_at : 0;
+    const struct data_images want = like->image;
+    size_t shrink = want.shrink ? want.shrink : 1;
+    if (want.gray || shrink > 1)
+        like->image.channels = 0; /* the files may hold images of another shape */
     int err = read_files(&images, source, from, source->count);
-    if (err < 0 || !like->image.gray)
+    if (err < 0)
         return err;
-    images_to_gray(like);
-    if (like->image.channels != 1 || like->image.height != height || like->image.width != width)
+    if (want.gray)
+        images_to_gray(like);
+    if (like->image.channels != want.channels || like->image.height != want.height * shrink ||
+        like->image.width != want.width * shrink)
         return sph_fail_at(SPH_EFORMAT, source->path,
-                           "images of %zu x %zu x %zu, expected %zu x %zu in one or "
-                           "three channels",
-                           like->image.channels, like->image.height, like->image.width, height, width);
+                           "images of %zu x %zu x %zu, expected %zu x %zu in %s%zu channels",
+                           like->image.channels, like->image.height, like->image.width, want.height * shrink,
+                           want.width * shrink, want.gray ? "3 or " : "", want.channels);
+    if (shrink > 1)
+        shrink_images(like, shrink);
     return 0;
 }

@@ -25,7 +25,7 @@
  *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text|date", "levels": [...] (text
  * features), "at": k (targets: column of y), "decimal_comma": true (only if so), "order": "ymd|dmy|mdy", "first": days since 1970, "times": true (dates)}...]}
  * or, for images, {"images": {"channels", "height", "width", "decode": "exact|scaled" (absent before 0.3: scaled),
- * "eval_side": pixels (only if given), "gray": true (only if so)}, "classes": [label...]}. A new reference; the caller decrefs. */
+ * "eval_side": pixels (only if given), "gray": true, "shrink": factor (both only if so)}, "classes": [label...]}. A new reference; the caller decrefs. */
 int data_schema(const sph_data *data, json_t **out);
 
 /* The columns of a schema without rows: what its features are called, and in which order a net takes them. */

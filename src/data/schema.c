@@ -59,7 +59,8 @@ static int images_schema(const sph_data *data, json_t **out)
                 {"width", json_count(data->image.width)},
                 {"decode", json_string(sph_word(SPH_WORDS_DECODE, (int)data->image.decode)->word)},
                 JSON_IF(data->image.eval_side, "eval_side", json_count(data->image.eval_side)),
-                JSON_IF(data->image.gray, "gray", json_true()));
+                JSON_IF(data->image.gray, "gray", json_true()),
+                JSON_IF(data->image.shrink, "shrink", json_count(data->image.shrink)));
     *out = JSON_OF({"images", images}, {"classes", text_array(data->labels, data->classes)});
     return *out ? 0 : sph_fail(SPH_EMEMORY, "out of memory: the data schema of %zu classes", data->classes);
 }
@@ -307,6 +308,13 @@ static int read_images_schema(sph_data *data, const json_t *schema)
     if (json_object_get(images, "eval_side") &&
         (err = json_member_size(images, where, "eval_side", &data->image.eval_side)) < 0)
         return err;
+    if (json_object_get(images, "shrink") &&
+        ((err = json_member_size(images, where, "shrink", &data->image.shrink)) < 0 ||
+         data->image.shrink < 2 || data->image.shrink > IMAGES_SIDE / data->image.height ||
+         data->image.shrink > IMAGES_SIDE / data->image.width))
+        return err < 0 ? err
+                       : sph_fail_at(SPH_EFORMAT, where, "shrink %zu, expected a factor from 2 on",
+                                     data->image.shrink);
     data->image.gray = json_is_true(json_object_get(images, "gray"));
     if (data->image.gray && data->image.channels != 1)
         return sph_fail_at(SPH_EFORMAT, where, "gray images of %zu channels", data->image.channels);

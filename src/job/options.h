@@ -114,7 +114,8 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "augmentation of training images: none; flip: random horizontal flips; for folders of pictures "       \
       "also crop: random resize and crop to --size, and flip; colour: crop and AlexNet's colour shift")      \
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
-      "folders of pictures: height and width to which pictures are brought")                                 \
+      "height and width of images: folders of pictures are resized and cropped; other images are "           \
+      "averaged over blocks, so N must divide their side; stored with the run")                              \
     X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
       "folders of pictures: shorter side in evaluation, of which the middle is taken; stored with the run")  \
     X(GRAY, gray, "gray", SWITCH, ANY, "false", "data", "gray", NULL,                                        \

@@ -55,6 +55,8 @@ static int check_data(const struct resolving *r)
         return sph_fail_key(SPH_EARG, "augment",
                             "%s holds images of one size; %s is for folders of pictures, flip for these",
                             source_of(spec), options_word(spec, OPTION_AUGMENT));
+    if (options_given(spec, OPTION_SIZE) && !r->facts->images)
+        return sph_fail_key(SPH_EARG, "size", "%s is a table; this option is for images", source_of(spec));
     if (o->gray > 0 && !r->facts->images)
         return sph_fail_key(SPH_EARG, "gray", "%s is a table, and only images have colours", source_of(spec));
     return 0;
@@ -70,8 +72,7 @@ static int check_pictures(const struct resolving *r)
     const struct {
         enum option_id id;
         int wanted;
-    } of_folders[] = {{OPTION_SIZE, options_given(spec, OPTION_SIZE)},
-                      {OPTION_EVAL_SIDE, options_given(spec, OPTION_EVAL_SIDE)},
+    } of_folders[] = {{OPTION_EVAL_SIDE, options_given(spec, OPTION_EVAL_SIDE)},
                       {OPTION_WORKERS, options_given(spec, OPTION_WORKERS)},
                       {OPTION_SKIP_BAD, o->skip_bad > 0},
                       {OPTION_DECODE, decodes}};

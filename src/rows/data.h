@@ -80,8 +80,9 @@ struct data_images {
     struct pictures *pictures;      /* those that are brought when they are needed, or NULL */
     size_t channels, height, width; /* features is their product; 0: a table, and x holds its numbers */
     int gray;                       /* one channel, the luma of what was read */
-    size_t eval_side;               /* pictures: what the shorter side becomes in evaluation; 0: as usual */
-    sph_decode decode;              /* how JPEG files are, or were, decoded */
+    size_t shrink;     /* a pixel is the mean of shrink x shrink pixels that were read; 0: as read */
+    size_t eval_side;  /* pictures: what the shorter side becomes in evaluation; 0: as usual */
+    sph_decode decode; /* how JPEG files are, or were, decoded */
 };
 
 struct sph_data {
