@@ -182,7 +182,8 @@ EXPORT int pg_method_new(int k, int param, int norm, int act, int init, int dtyp
     method_free(method);
     for (size_t i = 0; i < depth && i < LAYERS; i++)
         units[i] = hidden[i];
-    sph_mlp spec = {.dtype = (sph_dtype)dtype,
+    sph_mlp spec = {.size = sizeof spec,
+                    .dtype = (sph_dtype)dtype,
                     .inputs = sph_data_features(world.data),
                     .outputs = sph_data_outputs(world.data),
                     .hidden = units,
@@ -211,8 +212,8 @@ static void largest_motion(const struct method *method, double *move, double *tu
     *move = *turn = (double)NAN;
     for (size_t i = 0; i < sph_net_layers(method->net); i++)
         if (sph_tracker_layer(method->tracker, i, &motion) > 0) {
-            *move = fmax(*move, motion.move[SPH_MOTION_MAX]);
-            *turn = fmax(*turn, motion.turn[SPH_MOTION_MAX]);
+            *move = fmax(*move, motion.move.max);
+            *turn = fmax(*turn, motion.turn.max);
         }
 }
 
@@ -333,20 +334,25 @@ EXPORT int pg_dead(int k)
 
 /* ---------------------------------------------------------------- regions and surfaces */
 
+static sph_regions_total total_of(const sph_regions *regions)
+{
+    sph_regions_total total;
+    sph_regions_sum(regions, &total);
+    return total;
+}
+
 /* Returns how many regions the window has; TOO_MANY: more than most; another code: the net has none (ln, elu). */
 EXPORT int pg_regions(int k, const double *window, size_t most)
 {
     struct method *method = &world.method[k];
-    sph_regions_opts opts;
-    sph_regions_defaults(&opts);
+    sph_regions_opts opts = {.size = sizeof opts, .most = most};
     memcpy(opts.window, window, sizeof opts.window);
-    opts.most = most;
     sph_regions_free(method->regions);
     method->regions = NULL;
     int err = sph_regions_new(&method->regions, method->net, &opts);
     if (err < 0)
         return !strcmp(sph_failure()->key, "most") ? TOO_MANY : err;
-    return (int)sph_regions_count(method->regions);
+    return (int)total_of(method->regions).regions;
 }
 
 EXPORT size_t pg_edges(int k)
@@ -411,7 +417,7 @@ static size_t tint_of(const uint8_t *pattern, size_t bytes, size_t tints)
 static size_t pattern_bytes(const sph_regions *regions)
 {
     sph_regions_layer layer = {0};
-    size_t count = sph_regions_layers(regions);
+    size_t count = total_of(regions).layers;
     if (!count || sph_regions_layer_at(regions, count - 1, &layer) < 0)
         return 0;
     return layer.byte + (layer.units + 7) / 8;
@@ -462,7 +468,7 @@ EXPORT int pg_paint_regions(int k, const double *window, size_t width, size_t he
 {
     const sph_regions *regions = world.method[k].regions;
     struct ink ink = {palette, sph_net_outputs(world.method[k].net), tints, low, high};
-    size_t bytes = pattern_bytes(regions), count = sph_regions_count(regions);
+    size_t bytes = pattern_bytes(regions), count = total_of(regions).regions;
     for (size_t i = 0; i < count; i++) {
         sph_region region;
         int err = sph_regions_at(regions, i, &region);
@@ -649,14 +655,15 @@ EXPORT int pg_figure1(double eps, double length, unsigned seed, double *out)
     int err = sph_perturb(&result, &opts);
     if (err < 0)
         return err;
-    for (int i = 0; i < SPH_PERTURB_METHODS; i++, out += 8) {
+    for (size_t i = 0; i < result.methods; i++, out += 8) {
         const sph_perturb_plane *base = &result.method[i].base, *after = result.method[i].after;
         const double row[] = {base->w[0],  base->w[1], base->b,     after->w[0],
                               after->w[1], after->b,   after->turn, after->shift};
         memcpy(out, row, sizeof row);
     }
+    int methods = (int)result.methods;
     sph_perturb_free(&result);
-    return SPH_PERTURB_METHODS;
+    return methods;
 }
 
 /* ---------------------------------------------------------------- tensors */
