@@ -44,6 +44,7 @@ export class App {
   constructor() {
     const fragment = location.hash.slice(1);
     this.state = decode(fragment);
+    document.body.classList.toggle('embedded', window.self !== window.top);
     this.dark = this.darkMedia.matches;
     document.documentElement.dataset.theme = this.dark ? 'dark' : 'light';
     const handlers: Handlers = {
@@ -80,8 +81,7 @@ export class App {
       byId('story-text').textContent =
         `Replay of ${record.run}: the boundaries of the first layer as they were recorded.`;
       this.start(!this.calm.matches);
-    } else if (!fragment) this.applyStory(STORIES[0], !this.calm.matches);
-    else this.start(!this.calm.matches && !this.state.at);
+    } else this.follow(!this.calm.matches);
     requestAnimationFrame(() => this.loop());
   }
 
@@ -93,9 +93,7 @@ export class App {
     this.darkMedia.addEventListener('change', () => this.setTheme(this.darkMedia.matches));
     byId('theme').addEventListener('click', () => this.setTheme(!this.dark));
     window.addEventListener('hashchange', () => {
-      if (location.hash.slice(1) === encode(this.linkState())) return;
-      this.state = decode(location.hash);
-      this.start(!this.state.at);
+      if (location.hash.slice(1) !== encode(this.linkState())) this.follow(true);
     });
     new ResizeObserver(() => this.resize()).observe(byId('stage'));
     window.addEventListener('resize', () => this.resize());
@@ -122,6 +120,19 @@ export class App {
   }
 
   /* ---------------------------------------------------------------- training */
+
+  /** What the address asks for: a preset by its id, or a whole state; the first preset without a fragment. */
+  private follow(playing: boolean): void {
+    const fragment = location.hash.slice(1);
+    const id = new URLSearchParams(fragment).get('preset');
+    const story = STORIES.find(s => s.id === (fragment ? id : STORIES[0].id));
+    byId<HTMLAnchorElement>('whole').href = location.href;
+    if (story) this.applyStory(story, playing);
+    else {
+      this.state = decode(fragment);
+      this.start(playing && !this.state.at);
+    }
+  }
 
   /** A new training with the settings of the state. */
   start(playing: boolean): void {
@@ -253,7 +264,8 @@ export class App {
     else if (matchMedia('(max-width: 1020px)').matches)
       byId('cards').after(panel); // the panels are far below
     else byId('panels').prepend(panel);
-    this.start(playing);
+    this.start(playing && open !== 'shake');
+    if (open === 'shake') this.whenReady(() => this.shakeNow());
   }
 
   private readyCalls: (() => void)[] = [];
@@ -263,7 +275,7 @@ export class App {
     this.readyCalls.push(act);
   }
 
-  shakeNow(): void {
+  private shakeNow(): void {
     this.shake.switch(true);
   }
 

@@ -44,7 +44,7 @@ export const STORIES: Story[] = [
   {
     id: 'figure1',
     name: 'Figure 1: shake the parameters',
-    text: 'The same small epsilon is added to every learned parameter of every method. Move the slider below. For GmP the turn can never exceed epsilon (Theorem 3.7); the other methods have no such bound.',
+    text: 'The networks are at rest. The same epsilon is added to every learned parameter of every method, and the dashed lines show where the boundaries go. Move the slider Epsilon. For GmP the turn can never exceed epsilon (Theorem 3.7); the other methods have no such bound.',
     settings: {
       data: 'rings',
       rows: 400,

@@ -31,7 +31,6 @@ export class Tour {
       view: stop.view ?? {},
       ...(stop.open ? { open: stop.open } : {}),
     });
-    if (stop.open === 'shake') this.app.whenReady(() => this.app.shakeNow());
     byId('tour-title').focus({ preventScroll: true });
     byId('tour').scrollIntoView({ block: 'nearest' });
   }

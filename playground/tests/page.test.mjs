@@ -241,7 +241,7 @@ test('a bad table gives a message that names the place', async () => {
   };
   assert.match(await says('a,b,c\n1,2,3\n1,2\n'), /Line 3: expected 3 columns, found 2/);
   assert.match(await says('only\n1\n2\n'), /Line 1: expected at least 2 columns/);
-  assert.match(await says('a,b,c\n1,2,3\n'), /1 rows; at least 4/);
+  assert.match(await says('a,b,c\n1,2,3\n'), /1 row; at least 4/);
   assert.match(await says('a,b\nx,y\nx,y\nx,y\nx,y\n'), /no column of numbers/);
   assert.match(await says('a,b,c\n1,2,"3\n1,2,3\n'), /Line 2: a quote is not closed/);
   assert.match(await says('a,b,c\n1,2,5\n3,4,5\n1,1,5\n2,2,5\n'), /one value only/);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "train/optimizer.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "base/error.h"
@@ -142,6 +143,30 @@ static double group_factor(const sph_train_opts *opts, sph_group group)
                                        : 1;
 }
 
+/* A moment of a unit that no longer learns shrinks until it is a denormal. Native trainings turn denormals off; WebAssembly
+ * cannot, and each one costs a hundred others: there they become 0 now and then. */
+#ifdef __wasm__
+enum { FLUSHED_EVERY = 64 }; /* steps */
+
+static void flush_moments(struct optimizer *optimizer, const struct weights *weights, uint64_t step)
+{
+    size_t count = weights->net->learned;
+    for (size_t s = 0; s < optimizer->slots && step % FLUSHED_EVERY == 0; s++) {
+        float *single = optimizer->slot[s];
+        double *twice = optimizer->slot[s];
+        for (size_t i = 0; i < count && weights->k->size == sizeof *single; i++)
+            single[i] = fabsf(single[i]) < FLT_MIN ? 0 : single[i];
+        for (size_t i = 0; i < count && weights->k->size == sizeof *twice; i++)
+            twice[i] = fabs(twice[i]) < DBL_MIN ? 0 : twice[i];
+    }
+}
+#else
+static void flush_moments(struct optimizer *optimizer, const struct weights *weights, uint64_t step)
+{
+    (void)optimizer, (void)weights, (void)step;
+}
+#endif
+
 void optimizer_step(struct optimizer *optimizer, struct weights *weights, double lr, uint64_t step)
 {
     const sph_train_opts *opts = optimizer->opts;
@@ -171,4 +196,5 @@ void optimizer_step(struct optimizer *optimizer, struct weights *weights, double
         struct update_pass pass = {k, &args, optimizer->ops->update, optimizer->slots, weights_team(weights)};
         threads_run(pass.team, update_share, &pass);
     }
+    flush_moments(optimizer, weights, step);
 }
