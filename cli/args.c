@@ -13,10 +13,11 @@
 #include "cli.h"
 
 static const sph_option common[] = {
-    {"quiet", NULL, "", "common", "no progress and no notes on stderr"},
-    {"verbose", NULL, "", "common", "more on stderr"},
-    {"help", NULL, "", "common", "this text"},
-    {"version", NULL, "", "common", "the version and what is compiled in"},
+    {"quiet", NULL, "", "common", "print no progress and no notes on stderr"},
+    {"verbose", NULL, "", "common", "print more on stderr"},
+    {"help", NULL, "", "common", "print this help"},
+    {"help-all", NULL, "", "common", "print the help of all options"},
+    {"version", NULL, "", "common", "print the version, the compiled features and the processor"},
 };
 
 static void add_options(struct args *args, const sph_option *options, size_t count)
@@ -43,8 +44,9 @@ static int unknown_option(const struct args *args, const char *name)
     if (nearest)
         return cli_fail(args->command, EXIT_USAGE, name, "unknown option '--%s', did you mean '--%s'?", name,
                         nearest);
-    return cli_fail(args->command, EXIT_USAGE, name, "unknown option '--%s' (spherelu %s --help lists them)",
-                    name, args->command->name);
+    return cli_fail(args->command, EXIT_USAGE, name,
+                    "unknown option '--%s'; spherelu %s --help%s lists all options", name,
+                    args->command->name, args->command->main_options ? "-all" : "");
 }
 
 /* argv[*at] is "--name" or "--name=value"; moves *at past a value that stands on its own. */
@@ -126,7 +128,7 @@ int args_parse(struct args *args, const struct command *command, int argc, char 
             int code = take_option(args, argc, argv, &at);
             if (code)
                 return code;
-            if (args_on(args, "help") || args_on(args, "version"))
+            if (args_on(args, "help") || args_on(args, "help-all") || args_on(args, "version"))
                 return 0;
         } else if (!plain && *word == '-' && word[1]) {
             return cli_fail(command, EXIT_USAGE, word + 1,

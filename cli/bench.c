@@ -5,32 +5,34 @@
 
 static const sph_option options[] = {
     {"units", "N", "512", "param", "units of the layer"},
-    {"rows", "N", "404", "mlp", "rows of the batch"},
+    {"rows", "N", "404", "mlp", "samples in a batch"},
     {"hidden", "N,...", "100", "mlp", "units of each hidden layer"},
     {"record", "DIR", "", "mlp",
-     "in turns with these, steps that record their boundaries (files in DIR, removed afterwards)"},
-    {"natural", "X", "", "param and mlp", "natural directions with this damping (gmp): what they cost"},
-    {"batch", "N", "", "images", "images of a step (default 32 in vgg6, 16 in the others)"},
-    {"size", "N", "", "images", "height and width of an image (default 32 in vgg6, 224 in the others)"},
+     "also measure steps that record boundaries, alternating with the others; temporary files go into DIR"},
+    {"natural", "X", "", "param and mlp", "gmp: natural gradient with this damping"},
+    {"batch", "N", "", "images", "images in a batch (default: 32 for vgg6, 16 for the others)"},
+    {"size", "N", "", "images", "height and width of an image (default: 32 for vgg6, 224 for the others)"},
     {"data", "DIR", "", "loader", "folder of pictures"},
     {"workers", "N", "1", "loader", "threads that decode"},
     {"decode", CLI_WORDS(SPH_DECODES), "exact", "loader",
-     "JPEG files decoded whole, or smaller where that is enough"},
-    {"width", "X", "1", "images", "scale of the networks' widths"},
-    {"conv", CLI_WORDS(SPH_CONVS), "auto", "images", "f32 convolutions: the fastest way, or no Winograd"},
-    {"memory", CLI_WORDS(SPH_MEMORIES), "normal", "images", "what a step keeps of its way forward"},
-    {"steps-only", NULL, "", "images", "leave the bare convolutions out"},
+     "decode JPEG files in full, or smaller if enough pixels remain"},
+    {"width", "X", "1", "images", "factor on the number of channels of every layer"},
+    {"conv", CLI_WORDS(SPH_CONVS), "auto", "images",
+     "f32 convolutions: the fastest algorithm, including Winograd, or only direct ones"},
+    {"memory", CLI_WORDS(SPH_MEMORIES), "normal", "images",
+     "small: recompute the outputs of bn and imn in the backward pass"},
+    {"steps-only", NULL, "", "images", "do not measure the convolutions alone"},
     {"norm", CLI_WORDS(SPH_NORMS), "none", "steps", "normalization"},
     {"activation", CLI_WORDS(SPH_ACTS), "relu", "steps", "activation"},
     {"optimizer", CLI_WORDS(SPH_OPTIMIZERS), "", "steps",
-     "update (default adam in mlp, sgd with momentum 0.9 for images)"},
-    {"inputs", "N", "", "all", "inputs of a unit (default 4608 in param, 13 in mlp)"},
+     "optimizer (default: adam for mlp, sgd with momentum 0.9 for image networks)"},
+    {"inputs", "N", "", "all", "inputs of a unit (default: 4608 for param, 13 for mlp)"},
     {"param", CLI_WORDS(SPH_PARAMS), "gmp", "all", "parameterization"},
-    {"repeats", "N", "", "all", "the best of N is printed (default 5, for images 3)"},
+    {"repeats", "N", "", "all",
+     "number of repetitions, of which the best is printed (default: 5, for images 3)"},
     {"clock", "wall|processor", "wall", "all",
-     "seconds that passed, or that the processor spent on this, shared out to the threads: for a machine "
-     "that others use too"},
-    {"threads", "N", "1", "general", "threads of one network; param runs in one"},
+     "measure elapsed time, or processor time divided by the number of threads, for a busy machine"},
+    {"threads", "N", "1", "general", "threads of one network; param always uses one"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "f32", "general", "precision"},
     CLI_JSON,
     CLI_MAX_MEMORY,
@@ -40,20 +42,16 @@ static const sph_option options[] = {
 
 const struct command command_bench = {
     .name = "bench",
-    .summary = "measure the speed of this machine",
+    .summary = "measure the training speed on this machine",
     .usage = "[" BENCHES "] [--json]",
     .about =
-        "param: building a layer's weights from its raw numbers and pulling the gradient back, in "
-        "nanoseconds per weight. mlp: whole training steps (forward, loss, backward, update) in "
-        "microseconds. The others: whole training steps of networks for images on noise, in images per "
-        "second; beside it what bare oneDNN convolutions reach on one thread with nothing between them, and "
-        "the most memory the steps took. loader: pictures of a folder, brought to --size and augmented as "
-        "the papers "
-        "say, in pictures per second; beside it what the decoder alone reaches on one thread; and both for a "
-        "second "
-        "of processors' time. With no argument param and mlp run. Each figure is the best of "
-        "several "
-        "repetitions after a warm-up; with --json one object per line.",
+        "param: building the weights of a layer from its parameters and the gradient back, in nanoseconds "
+        "per weight. mlp: complete training steps (forward, loss, backward, update) in microseconds. Image "
+        "networks: complete training steps on noise, in images per second, the speed of the oneDNN "
+        "convolutions alone on one thread, and peak memory. loader: decoding, resizing to --size and "
+        "augmenting the pictures of a folder, in pictures per second of time and of processor time, and the "
+        "speed of the decoder alone on one thread. Without an argument, param and mlp run. Each figure is "
+        "the best of several repetitions after a warm-up; --json prints one object per line.",
     .examples =
         "  spherelu bench\n"
         "  spherelu bench param --units 512 --inputs 4608 --json\n"

@@ -284,44 +284,38 @@ static int run_boundaries(const struct args *args)
 static const sph_option options[] = {
     CLI_ONE_MEMBER,
     {"layer", "K", "", "boundaries",
-     "this layer alone, by its number from 0 or its name, with phi and direction of every unit"},
+     "print only this layer, given by name or by number from 0, and also phi and direction of each unit"},
     {"data", "FILE|NAME", "", "data",
-     "data points to look at, with the columns the run was trained on; the run's own training rows if not "
-     "given"},
-    {"rows", "N", "", "data", "look at the first N rows only; all if not given"},
-    {"csv", NULL, "", "boundaries", "CSV with all digits also on a terminal"},
+     "samples to measure, with the columns of the training data (default: the run's training part)"},
+    {"rows", "N", "", "data", "use only the first N rows (default: all)"},
+    {"csv", NULL, "", "boundaries", "print CSV with all digits also on a terminal"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
 
 const struct command command_boundaries = {
     .name = "boundaries",
-    .summary = "where each unit switches, and what the data see of it",
+    .summary = "list the boundary of each unit: position, active samples, dead units",
     .usage = "RUN [--layer K] [--data FILE|NAME] [--rows N] [--csv] [--json]",
     .about =
-        "Prints a line for each unit that has an activation: a table on a terminal, CSV with all digits in a "
-        "pipe or with --csv. A unit switches at w x + b = 0, x being the "
-        "input of its layer, the normalization folded in: norm is |w|, offset is b/|w|, phi = -offset w/|w| "
-        "is the point of the boundary nearest to the origin. The first layer is given in the units of the "
-        "data, standardisation undone, and so phi is nearest to the data's zero; phi_net, which --layer adds "
-        "for "
-        "this layer, is the point nearest to the data's mean in standardised distance, in the same units: "
-        "the "
-        "phi that the network learns and figures draw. phi_1, phi_2, ... number the features as the network "
-        "takes them, from the last column to the first under --columns reversed; --json gives their names. "
-        "active_share is the share of the data points (of a "
-        "convolution: rows "
-        "and pixels) on the active side, state says both, dead or always_on, nearest is the distance of the "
-        "nearest data point, pole is how near a gmp unit is to a pole of its coordinates (smallest |sin "
-        "theta| but for the last angle; 0 at a pole). What is not defined is left empty: all but the share "
-        "where a norm of each sample (ln, say) has a shift, offset and phi where |w| is 0. If the run's own "
-        "data are gone or "
-        "changed "
-        "since, a line on stderr says so and what only data can say is empty.",
+        "Prints one line for each unit with an activation: a table on a terminal, CSV with all digits in a "
+        "pipe or with --csv. A unit's boundary is w x + b = 0, where x is the input of its layer; "
+        "normalization is folded into w and b.\nnorm is |w|, offset is b/|w|, and phi = -offset w/|w| is "
+        "the point of the boundary nearest to the origin. For the first layer, all are in the units of the "
+        "data, before standardization. With --layer, phi_net is added for the first layer: the point of the "
+        "boundary that is nearest to the mean of the data after standardization, in data units; figures draw "
+        "this point. phi_1, phi_2, ... follow the order in which the network reads the features (--json "
+        "prints their names).\nactive_share is the share of samples (for convolutions: of samples and "
+        "pixels) on the active side, and state marks units as dead or always_on. nearest is the distance to "
+        "the nearest sample. pole, for gmp, is the smallest |sin theta| of the angles except the last; 0 is "
+        "a pole of the coordinates. Undefined values are empty: all but active_share after a norm with "
+        "statistics of each sample and a nonzero shift, offset and phi where |w| is 0, and all values that "
+        "need data if the run's data are gone or changed, which is reported on stderr.",
     .examples = "  spherelu boundaries runs/first\n"
                 "  spherelu boundaries runs/first --layer 0 > first-layer.csv\n"
                 "  spherelu boundaries runs/prices --data new-houses.csv --json\n"
                 "  spherelu boundaries runs/first | awk -F, '$6 == \"dead\"'\n",
+    .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN"},

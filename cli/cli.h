@@ -17,12 +17,21 @@ enum { ARGS_OPTIONS = 160, ARGS_WORDS = 16, ARGS_REPEATS = 64 };
 
 struct args;
 
+/* Options that --help-all lists below a heading of the command instead of their section's. */
+struct help_group {
+    const char *heading, *names; /* names between blanks */
+};
+
 struct command {
     const char *name;
     const char *summary;                   /* one line for the list of commands                     */
     const char *usage;                     /* what follows "spherelu NAME"                          */
     const char *about;                     /* a paragraph, wrapped by the help                      */
     const char *examples;                  /* whole lines                                           */
+    const char *more_examples;             /* whole lines for --help-all, or NULL                   */
+    int often;                             /* the overview lists it                                 */
+    const char *main_options;              /* names for --help, between blanks; NULL: all options   */
+    const struct help_group *groups;       /* of --help-all, {NULL} at the end; or NULL             */
     const char *listed;                    /* heading of the list below, or NULL                    */
     const sph_word_row *(*list)(size_t i); /* words that it takes or prints; NULL past the last */
     const sph_option *options;             /* its own, (count)                                      */
@@ -37,19 +46,19 @@ struct command {
 
 /* One list, in the order of the help: a new command is a line here, and its file. */
 #define CLI_COMMANDS(X)                                                                                      \
-    X(run)                                                                                                   \
     X(train)                                                                                                 \
     X(eval)                                                                                                  \
     X(predict)                                                                                               \
-    X(boundaries)                                                                                            \
-    X(regions)                                                                                               \
-    X(perturb)                                                                                               \
-    X(playground)                                                                                            \
-    X(figures)                                                                                               \
     X(show)                                                                                                  \
     X(list)                                                                                                  \
     X(compare)                                                                                               \
     X(importance)                                                                                            \
+    X(run)                                                                                                   \
+    X(figures)                                                                                               \
+    X(boundaries)                                                                                            \
+    X(regions)                                                                                               \
+    X(perturb)                                                                                               \
+    X(playground)                                                                                            \
     X(data)                                                                                                  \
     X(pack)                                                                                                  \
     X(convert)                                                                                               \
@@ -83,7 +92,7 @@ struct args {
 /* Every option that the command takes, none of them given. */
 void args_begin(struct args *args, const struct command *command);
 
-/* argv: as main has it; the command's own arguments begin at number `first`. 0, or EXIT_USAGE after a message. Stops early at --help and --version. */
+/* argv: as main has it; the command's own arguments begin at number `first`. 0, or EXIT_USAGE after a message. Stops early at --help, --help-all and --version. */
 int args_parse(struct args *args, const struct command *command, int argc, char **argv, int first);
 
 const char *args_value(const struct args *args, const char *name); /* NULL: not given */
@@ -104,14 +113,12 @@ int args_set_memory(const struct args *args);
 /* Rows of commands that print results as JSON, and of those that hold data or networks. */
 #define CLI_JSON                                                                                             \
     {                                                                                                        \
-        "json", NULL, "", "general", "machine-readable results on stdout"                                    \
+        "json", NULL, "", "general", "print results on stdout as JSON"                                       \
     }
 #define CLI_MAX_MEMORY                                                                                       \
     {                                                                                                        \
         "max-memory", "SIZE", "", "general",                                                                 \
-            "memory that the command may use at a time, such as 500M or 8G; three quarters of the "          \
-            "machine's "                                                                                     \
-            "if not given"                                                                                   \
+            "memory limit, for example 500M or 8G (default: three quarters of the machine's memory)"         \
     }
 
 /* "a|b|c" of a list of words, for the help. */
@@ -148,8 +155,14 @@ void cli_note(const struct command *command, const char *name, const char *forma
 size_t cli_line(char *out, size_t size, const char *kind, const char *code, const struct command *command,
                 const struct sph_failure *failure);
 
-void cli_help_command(const struct args *args);
+/* ---------------------------------------------------------------- help (help.c) */
+
+void cli_help_overview(void); /* one screen            */
+void cli_help_commands(void); /* the list of commands  */
+void cli_help_command(const struct args *args, int all);
 const sph_word_row *cli_metric(size_t i); /* for the help of commands that score */
+
+/* ---------------------------------------------------------------- results (output.c) */
 
 /* A sink over a stream, self being a FILE. */
 int cli_write(void *self, const void *bytes, size_t length);
@@ -169,14 +182,14 @@ int cli_open_run(const struct command *command, const char *dir, sph_run **out);
 /* Of an ensemble one net, for the commands that use a run; 0 or an exit code. */
 #define CLI_MEMBER                                                                                           \
     {                                                                                                        \
-        "member", "K", "", "run", "of an ensemble this net alone, counted from 0; all if not given"          \
+        "member", "K", "", "run", "use only member K of an ensemble, counted from 0 (default: all members)"  \
     }
 int cli_take_member(const struct args *args, sph_run *run);
 
 /* The same for what looks into one net: the first, and a note that says so, where none is named. */
 #define CLI_ONE_MEMBER                                                                                       \
     {                                                                                                        \
-        "member", "K", "", "run", "of an ensemble this net, counted from 0; the first if not given"          \
+        "member", "K", "", "run", "use member K of an ensemble, counted from 0 (default: 0)"                 \
     }
 int cli_take_one(const struct args *args, sph_run *run);
 
@@ -184,17 +197,14 @@ int cli_take_one(const struct args *args, sph_run *run);
 #define CLI_STRICT                                                                                           \
     {                                                                                                        \
         "strict", NULL, "", "data",                                                                          \
-            "refuse words that training did not see; else they are taken as none of those it saw, and "      \
-            "counted on stderr"                                                                              \
+            "stop with an error at text values that did not occur in training; without --strict they match " \
+            "no known value and are counted on stderr"                                                       \
     }
 #define CLI_READING                                                                                          \
-    {"workers", "N", "", "data",                                                                             \
-     "folders of pictures: threads that decode them; one less than there are processors if neither this "    \
-     "nor "                                                                                                  \
-     "the training said"},                                                                                   \
+    {"workers", "N", "", "data", "folders of pictures: threads that decode them (default: as in training)"}, \
     {                                                                                                        \
         "skip-bad", NULL, "", "data",                                                                        \
-            "folders of pictures: leave out files that cannot be decoded, and say how many"                  \
+            "folders of pictures: leave out files that cannot be decoded and report how many"                \
     }
 int cli_set_reading(const struct args *args, sph_run *run);
 

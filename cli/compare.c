@@ -14,24 +14,24 @@ static int run_compare(const struct args *args)
 
 static const sph_option options[] = {
     {"out", "FILE.html", "", "run",
-     "page to write, with the table and the validation curves of all in one figure"},
+     "HTML page to write, with the table and the validation curves of all runs"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
 
 const struct command command_compare = {
     .name = "compare",
-    .summary = "compare runs with one another, row by row",
+    .summary = "compare runs on the same test rows",
     .usage = "RUN RUN... [--out FILE.html] [--json]",
-    .about =
-        "Prints a row for each run: data, method, test score. Runs with the same test rows are compared with "
-        "the first: the difference of the RMSE (of classes: the log loss), its standard error over the test "
-        "rows, and the number of rows on which the run is better and worse. Runs with other test rows are "
-        "not compared; train them with the same --seed, --test and --split. A warning is printed if an "
-        "ensemble is compared with a single network.",
+    .about = "Prints one row for each run: data, method, test score. Runs with the same test rows are "
+             "compared with the first run: difference of the RMSE (for classes: of the log loss), its "
+             "standard error over the test rows, and the number of rows on which the run is better and "
+             "worse. Runs with other test rows are not compared; train them with the same --seed, --test and "
+             "--split. A warning is printed if an ensemble is compared with a single network.",
     .examples = "  spherelu compare runs/prices runs/first\n"
                 "  spherelu compare runs/prices runs/first --out compared.html\n"
                 "  spherelu compare runs/prices runs/first --json\n",
+    .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN", "RUN"},

@@ -195,11 +195,10 @@ static int run_completion(const struct args *args)
 
 const struct command command_completion = {
     .name = "completion",
-    .summary = "print what a shell needs to complete commands and options",
+    .summary = "print a script for command completion in a shell",
     .usage = "bash|zsh|fish",
-    .about = "Prints a script, made of the same tables as this help. make install puts all three where the "
-             "shells look "
-             "for them.",
+    .about = "Prints a completion script for commands and options. make install installs all three where the "
+             "shells look for them.",
     .examples = "  spherelu completion bash > spherelu.bash\n"
                 "  spherelu completion zsh > _spherelu\n"
                 "  spherelu completion fish > spherelu.fish\n",

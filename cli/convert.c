@@ -62,29 +62,28 @@ static int run_convert(const struct args *args)
 
 static const sph_option options[] = {
     {"to", CLI_WORDS(SPH_PARAMS), "", "network",
-     "parameterization of the hidden layers; the output layer stays plain"},
+     "parameterization of the hidden layers; the output layer keeps weight and bias"},
     {"keep-bn", NULL, "", "network",
-     "on the way to gmp or sphere bn stays, its mean and variance rescaled; else it is folded into the "
-     "weights, by its running statistics"},
+     "to gmp or sphere: keep bn, with rescaled mean and variance, instead of folding its running statistics "
+     "into the weights"},
     {"strict", NULL, "", "network",
-     "refuse where a negative scale cannot be folded away, instead of keeping it"},
+     "stop with an error if a negative scale cannot be folded away, instead of keeping it"},
     {"names", CLI_WORDS(SPH_NAMES), "spherelu", "network",
-     "what tensors are called in OUT: torchvision's names are for its resnets, --to sp, with bn"},
+     "names of the tensors in OUT; torchvision requires a resnet with bn and --to sp"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
 
 const struct command command_convert = {
     .name = "convert",
-    .summary = "write a network in another parameterization",
+    .summary = "convert a network to another parameterization",
     .usage = "IN.safetensors|RUN OUT.safetensors --to sp|wn|gmp|sphere [--keep-bn] [--strict] "
              "[--names spherelu|torchvision]",
-    .about = "Rewrites the hidden layers so that the network computes the same function: exact for relu, "
-             "leaky_relu "
-             "and identity, refused where no exact form exists. A run folder stands for its "
-             "model.safetensors. Standardisation and class names go along. Also read are torchvision's "
-             "resnet18 and resnet50 under its own names, and files of dense layers PATH.weight, PATH.bias "
-             "alone: these are taken for a chain with relu between.",
+    .about = "Converts the hidden layers so that the network computes the same function. This is exact for "
+             "relu, leaky_relu and identity; other cases are an error. For a run folder, its "
+             "model.safetensors is used. Standardization and class names are kept. Also accepted are "
+             "torchvision's resnet18 and resnet50 with torchvision's tensor names, and files of dense layers "
+             "with only PATH.weight and PATH.bias, which are read as a chain with relu in between.",
     .examples = "  spherelu convert runs/prices plain.safetensors --to sp\n"
                 "  spherelu convert plain.safetensors angles.safetensors --to gmp\n"
                 "  spherelu convert resnet18.safetensors gmp.safetensors --to gmp --keep-bn\n"

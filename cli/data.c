@@ -219,28 +219,26 @@ static int run_data(const struct args *args)
 
 static const sph_option options[] = {
     {"from", "URL", "", "data",
-     "get: a mirror, where files of the same names lie; their digests are those of the set"},
+     "get: download from a mirror with the same file names; SHA-256 is checked as usual"},
     CLI_JSON,
 };
 
 const struct command command_data = {
     .name = "data",
-    .summary = "the data sets that have a name, and where they lie",
+    .summary = "list, download and verify the known datasets",
     .usage = "list | info NAME | get NAME [--from URL] | verify [NAME]",
     .about =
-        "A set with a name needs no file: --data banana. list shows them all with task, shape as "
-        "published and "
-        "the file that would be read; info one of them, with columns, origin, licence and the "
-        "digest of its bytes. They are looked for in the folders of SPHERELU_DATA, then in SPHERELU_CACHE "
-        "or ~/.cache/spherelu, then in share/spherelu/data, installed with the program: banana and the "
-        "tables of UCI lie there. A table may be packed by gzip. get downloads a set into the cache, unless "
-        "it is "
-        "there; a download that was cut short goes on where it stood, and a file gets its name when its "
-        "SHA-256 is right. verify compares what lies here with the digests.",
+        "Known datasets are used by name: --data banana. list prints their tasks, published shapes and "
+        "files. info prints columns, origin, licence and SHA-256 of one dataset. get downloads a dataset "
+        "into the cache and continues interrupted downloads; a file gets its name only when its SHA-256 is "
+        "correct. verify compares the files on this machine with their SHA-256. Datasets are searched in the "
+        "folders of SPHERELU_DATA, then in SPHERELU_CACHE or ~/.cache/spherelu, then in share/spherelu/data "
+        "of the installation, which contains banana and the UCI tables. Tables may be compressed with gzip.",
     .examples = "  spherelu data list\n"
                 "  spherelu data info banana --json\n"
                 "  spherelu data get boston\n"
                 "  spherelu data verify\n",
+    .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"list|info|get|verify", "NAME"},

@@ -166,32 +166,30 @@ static int run_eval(const struct args *args)
 static const sph_option options[] = {
     CLI_MEMBER,
     {"data", "FILE|NAME", "", "data",
-     "table with the columns the run was trained on, or images; of a set with its own test part, that part; "
-     "or a folder of pictures, with a folder for each class; if not given, the run's own test part"},
+     "table with the columns of the training data, images, or a folder of pictures with one folder per "
+     "class; for a dataset with a test part, that part is used (default: the run's test part)"},
     CLI_STRICT,
     CLI_READING,
     {"confusion", NULL, "", "data",
-     "also how many rows of each class are given which class; of more than 20 classes what is confused most"},
+     "also print the confusion matrix; with more than 20 classes, the most frequent confusions"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
 
 const struct command command_eval = {
     .name = "eval",
-    .summary = "score a run on its test part, or on other data",
+    .summary = "score a model on its test part or on other data",
     .usage = "RUN [--data FILE|NAME] [--json]",
-    .about =
-        "Reads the table as the run's training did (same columns, same targets, same standardisation) "
-        "and prints "
-        "the number of rows, the loss and the metrics of the task, in the target's own units. With no --data "
-        "it "
-        "scores the run's own test part: the rows that split.json names, of the data that config.yaml names.",
-    .listed = "metrics, as far as the task has them",
+    .about = "Reads the data as in training (same columns, targets and standardization) and prints the "
+             "number of rows, the loss and the metrics of the task, in the target's units. Without --data, "
+             "it scores the run's test part.",
+    .listed = "metrics, where defined for the task",
     .list = cli_metric,
     .examples = "  spherelu eval runs/prices\n"
                 "  spherelu eval runs/prices --data more-prices.csv\n"
                 "  spherelu eval runs/prices --data more-prices.csv --json\n"
                 "  spherelu eval runs/photos --confusion\n",
+    .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN"},

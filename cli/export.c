@@ -63,28 +63,25 @@ static int run_export(const struct args *args)
 
 static const sph_option options[] = {
     CLI_MEMBER,
-    {"opset", "N", "13", "graph", "version of ONNX's operators, 12 to 22"},
+    {"opset", "N", "13", "graph", "ONNX operator set version, 12 to 22"},
     {"raw", NULL, "", "graph",
-     "the network's own outputs (logits, the logarithm of counts) instead of predictions"},
+     "return the raw outputs of the network (logits, logarithm of counts) instead of predictions"},
     {"keep-bn", NULL, "", "graph",
-     "bn stays a node of its own; else it is folded into the weights, by its running statistics"},
+     "keep bn as a separate node instead of folding its running statistics into the weights"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
 
 const struct command command_export = {
     .name = "export",
-    .summary = "write a run's network as ONNX",
+    .summary = "export a model to ONNX",
     .usage = "RUN|MODEL.safetensors OUT.onnx [--opset N] [--raw] [--keep-bn]",
-    .about = "Writes a graph that takes what the run's data have, standardises it, and gives what `predict` "
-             "prints: "
-             "`variable` (rows, targets), or `label` (rows) and `probabilities` (rows, classes), as skl2onnx "
-             "calls them "
-             "without ZipMap. X is (rows, features), a column for each level of a text column, or (rows, "
-             "channels, "
-             "height, width) of bytes 0 to 255; the number of rows is open. Names of columns and classes are "
-             "in the metadata. A "
-             "model file knows nothing of predictions: its graph gives `scores`, as with --raw.",
+    .about = "Writes a graph that includes the standardization and returns what `predict` prints: `variable` "
+             "(rows, targets) for regression, or `label` (rows) and `probabilities` (rows, classes), the "
+             "names that skl2onnx uses without ZipMap. The input X is (rows, features), with one column per "
+             "level of a text column, or (rows, channels, height, width) of bytes 0 to 255; the number of "
+             "rows is variable. The metadata contain the names of columns and classes. A model file has no "
+             "prediction step: its graph returns `scores`, as with --raw.",
     .examples = "  spherelu export runs/prices prices.onnx\n"
                 "  spherelu export runs/prices scores.onnx --member 0 --raw --opset 17\n",
     .options = options,

@@ -98,9 +98,8 @@ static int run_figures(const struct args *args)
 
 static const sph_option options[] = {
     {"seed", "S|median", "median", "general",
-     "seed of the trainings that pictures of single ones show, which name it; median: the one whose test "
-     "scores rank "
-     "nearest to the middle over all methods; figures over the seeds show all of them"},
+     "seed of the training shown by figures of a single training; median: the seed whose test scores are "
+     "nearest to the median over all methods. Figures over seeds show all of them"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
@@ -109,18 +108,13 @@ const struct command command_figures = {
     .name = "figures",
     .summary = "draw the figures of an experiment or a run",
     .usage = "DIR [NAME...]",
-    .about =
-        "DIR is the folder of a finished experiment, whose file says which figures there are, or a run "
-        "folder, which gives all that its data and its record allow (train --record boundaries is needed for "
-        "those of motion); names say which instead. Into DIR/figures go, for each, its data files, a gnuplot "
-        "script and a PNG, SVG and PDF; docs/experiments.md says what each needs. Points called phi are "
-        "those of the network: nearest to the mean of "
-        "standardised data, in the data's units (phi_net of spherelu boundaries). This command writes the "
-        "scripts again: edit a copy, or put scripts of the same name into the folder that $SPHERELU_FIGURES "
-        "names (they are in figures/ of the sources), which are taken instead of those built in. Without "
-        "gnuplot the data "
-        "and the scripts are written all the same. DIR/report.html, one page with the figures inside, is "
-        "written again.",
+    .about = "DIR is the folder of a finished experiment or of a run. Without NAME, an experiment gives the "
+             "figures that its file lists, and a run gives all that its data and its record allow (figures "
+             "of motion need train --record boundaries). Each figure is written to DIR/figures as data "
+             "files, a gnuplot script, PNG, SVG and PDF, and DIR/report.html is written again. Without "
+             "gnuplot, the data files and scripts are still written. Points called phi are the phi_net of "
+             "spherelu boundaries. To change a figure, copy its script from figures/ in the sources into a "
+             "folder, edit it, and set SPHERELU_FIGURES to that folder.",
     .listed = "names",
     .list = sph_figure_word,
     .examples =
@@ -129,6 +123,7 @@ const struct command command_figures = {
         "  spherelu figures runs/banana decision --seed 3\n"
         "  spherelu figures runs/prices convergence\n"
         "  SPHERELU_FIGURES=my-scripts spherelu figures runs/moving turns\n",
+    .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"DIR", "NAME"},

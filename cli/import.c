@@ -49,18 +49,15 @@ static const sph_option options[] = {
 
 const struct command command_import = {
     .name = "import",
-    .summary = "read a network from ONNX",
+    .summary = "import a network from ONNX",
     .usage = "MODEL.onnx OUT.safetensors",
-    .about =
-        "Reads graphs such as torch and skl2onnx write: Gemm, MatMul, Conv, BatchNormalization, Relu, "
-        "LeakyRelu, Elu, "
-        "MaxPool, AveragePool, GlobalAveragePool, Add, Flatten, Reshape, and constants that fold into "
-        "them. A node of another "
-        "kind is refused by its name. Numbers before the first layer become standardisation; softmax, "
-        "labels and what else comes "
-        "behind the last layer are left out. A graph that `export` made of an ensemble becomes a file with "
-        "all members. Before OUT is written, the network is compared with the graph on random rows. OUT "
-        "is a model file: `convert`, `export` and `train --init` take it.",
+    .about = "Reads graphs as torch and skl2onnx write them, with the operators Gemm, MatMul, Conv, "
+             "BatchNormalization, Relu, LeakyRelu, Elu, MaxPool, AveragePool, GlobalAveragePool, Add, "
+             "Flatten, Reshape, and constants that can be folded into them. Other operators are an error "
+             "that names the node. Operations on the input before the first layer become standardization; "
+             "softmax, labels and everything after the last layer are left out. The export of an ensemble "
+             "becomes a file with all members. Before OUT is written, network and graph are compared on "
+             "random rows. `convert`, `export` and `train --init` accept OUT.",
     .examples = "  spherelu import resnet18.onnx resnet18.safetensors\n",
     .options = options,
     .count = sizeof options / sizeof *options,

@@ -34,27 +34,25 @@ static int run_importance(const struct args *args)
 
 static const sph_option options[] = {
     {"data", "FILE|NAME", "", "data",
-     "table with the columns and targets the run was trained on; if not given, the run's own test part"},
+     "table with the columns and targets of the training data (default: the run's test part)"},
     {"metric", "METRIC", "", "data",
-     "what is to get worse: rmse, mae, r2, accuracy, auc and so on; if not given rmse for numbers, accuracy "
-     "for classes"},
-    {"repeats", "N", "", "data", "times that each column is shuffled; 10 if not given"},
-    {"seed", "S", "", "general", "of the shuffles; 0 if not given"},
+     "metric to compute: rmse, mae, r2, accuracy, auc, ... (default: rmse for regression, accuracy for "
+     "classes)"},
+    {"repeats", "N", "", "data", "number of times each column is shuffled (default: 10)"},
+    {"seed", "S", "", "general", "random seed (default: 0)"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
 
 const struct command command_importance = {
     .name = "importance",
-    .summary = "tell how much a run's predictions rest on each column",
+    .summary = "measure how much the predictions depend on each column",
     .usage = "RUN [--data FILE|NAME] [--metric METRIC] [--repeats N] [--json]",
-    .about =
-        "Permutation importance: the cells of one column change places among the rows, and the metric is "
-        "worked "
-        "out again. How much worse it gets, mean and standard deviation over the repeats, is the column's "
-        "importance; about 0 means that the net does without it. A text or date column is shuffled as a "
-        "whole. "
-        "Columns that say the same share their importance, so that each may look small.",
+    .about = "Permutation importance: the values of one column are shuffled among the rows, and the metric "
+             "is computed again. The importance of the column is the mean increase of the error over the "
+             "repeats, with its standard deviation; about 0 means that the network does not use the column. "
+             "Text and date columns are shuffled as a whole. Columns with the same information share their "
+             "importance, so each may look unimportant.",
     .examples = "  spherelu importance runs/prices\n"
                 "  spherelu importance runs/prices --data more-prices.csv --metric r2\n"
                 "  spherelu importance runs/prices --repeats 30 --json\n",

@@ -17,11 +17,11 @@ static const sph_option options[] = {
 
 const struct command command_list = {
     .name = "list",
-    .summary = "list the runs below a folder, with their scores",
+    .summary = "list the runs in a folder with their scores",
     .usage = "[DIR] [--json]",
-    .about = "A row for each run and each experiment at and below DIR (with no argument: runs): data, "
-             "network, method, the test score, epochs, when it was written. The jobs of an experiment are "
-             "listed by naming its folder jobs. What cannot be read is told in its row.",
+    .about = "Prints one row for each run and experiment in DIR (default: runs) and its subfolders: data, "
+             "network, method, test score, epochs, date. To list the jobs of an experiment, give its folder "
+             "jobs. If something cannot be read, its row says why.",
     .examples = "  spherelu list\n"
                 "  spherelu list runs/crescents/jobs\n"
                 "  spherelu list runs --json\n",

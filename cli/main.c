@@ -37,24 +37,6 @@ static int unknown_command(const char *name)
     return cli_fail(NULL, EXIT_USAGE, name, "unknown command '%s' (spherelu --help lists them)", name);
 }
 
-static void print_help(void)
-{
-    printf("spherelu %s: train ReLU networks in the coordinates their features live in\n\n"
-           "usage: spherelu COMMAND ...\n\n",
-           sph_version());
-    for (size_t i = 0; i < COMMANDS; i++)
-        printf("  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-    printf("\nto begin\n"
-           "  spherelu train --data crescents --out runs/first         a set that is built in\n"
-           "  spherelu train --data prices.csv --target price --out runs/prices\n"
-           "  spherelu eval runs/prices --data more-prices.csv\n"
-           "  spherelu predict runs/prices --data new-houses.csv > predictions.csv\n"
-           "  spherelu run experiments/crescents.yaml                  methods side by side\n\n"
-           "spherelu COMMAND --help explains a command, spherelu --version says what is compiled in.\n"
-           "Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage,\n"
-           "130 or 143 stopped by a signal.\n");
-}
-
 static int print_version(void)
 {
     char path[4096];
@@ -72,12 +54,14 @@ static int is_help(const char *word)
 static int run(int argc, char **argv)
 {
     struct args args;
-    if (argc < 2)
-        return cli_fail(NULL, EXIT_USAGE, "COMMAND", "a command is missing (spherelu --help lists them)");
+    if (argc < 2) {
+        cli_help_overview();
+        return EXIT_DONE;
+    }
     if (!strcmp(argv[1], "--version"))
         return print_version();
     if (is_help(argv[1]) && argc == 2) {
-        print_help();
+        cli_help_commands();
         return EXIT_DONE;
     }
     int asked = is_help(argv[1]); /* spherelu help train */
@@ -91,8 +75,8 @@ static int run(int argc, char **argv)
         return code;
     if (args_on(&args, "version"))
         return print_version();
-    if (args_on(&args, "help")) {
-        cli_help_command(&args);
+    if (args_on(&args, "help") || args_on(&args, "help-all")) {
+        cli_help_command(&args, args_on(&args, "help-all"));
         return EXIT_DONE;
     }
     code = args_set_memory(&args);

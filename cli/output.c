@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Everything the commands print alike: failures, help, JSON, the name of a network. */
+ * What all commands print in the same way: errors, notes, JSON, the name of a network. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,8 +11,6 @@
 #include "base/tool.h"
 #include "cli.h"
 #include "job/tool.h"
-
-enum { HELP_WIDTH = 96, HELP_INDENT = 30 };
 
 /* ---------------------------------------------------------------- errors and notes */
 
@@ -187,86 +185,6 @@ int cli_fail_more(const struct command *command, int err, const char *format, ..
 int cli_fail_with(const struct command *command, int err)
 {
     return cli_fail_more(command, err, "%s", "");
-}
-
-/* ---------------------------------------------------------------- help */
-
-/* Prints text from column `at`, breaking at blanks and going on at column `indent`. */
-static void print_wrapped(const char *text, size_t at, size_t indent)
-{
-    int first = 1;
-    while (*text) {
-        size_t length = strcspn(text, " ");
-        if (!first && at + 1 + length > HELP_WIDTH) {
-            printf("\n%*s", (int)indent, "");
-            at = indent;
-        } else if (!first) {
-            putchar(' ');
-            at++;
-        }
-        printf("%.*s", (int)length, text);
-        at += length;
-        text += length + (text[length] == ' ');
-        first = 0;
-    }
-    putchar('\n');
-}
-
-static void print_option(const sph_option *option)
-{
-    char help[1024], standard[256];
-    const sph_option *table;
-    size_t rows = sph_options(&table);
-    if (option >= table && option < table + rows)
-        sph_option_default((size_t)(option - table), standard, sizeof standard);
-    else
-        snprintf(standard, sizeof standard, "%s%s", *option->initial ? "default: " : "", option->initial);
-    int given = option->argument && *standard;
-    snprintf(help, sizeof help, "%s%s%s%s", option->help, given ? " (" : "", given ? standard : "",
-             given ? ")" : "");
-    int at = printf("  --%s%s%s", option->name, option->argument ? " " : "",
-                    option->argument ? option->argument : "");
-    if (at > HELP_INDENT - 2) {
-        putchar('\n');
-        at = 0;
-    }
-    printf("%*s", HELP_INDENT - at, "");
-    print_wrapped(help, HELP_INDENT, HELP_INDENT);
-}
-
-static void print_list(const struct command *command)
-{
-    const sph_word_row *row;
-    printf("\n%s\n", command->listed);
-    for (size_t i = 0; (row = command->list(i)); i++) {
-        printf("  %-*s", HELP_INDENT - 2, row->word);
-        print_wrapped(row->help, HELP_INDENT, HELP_INDENT);
-    }
-}
-
-const sph_word_row *cli_metric(size_t i)
-{
-    return sph_word(SPH_WORDS_METRIC, (int)i);
-}
-
-void cli_help_command(const struct args *args)
-{
-    const struct command *command = args->command;
-    printf("spherelu %s: %s\n\nusage: spherelu %s ", command->name, command->summary, command->name);
-    print_wrapped(command->usage, strlen("usage: spherelu ") + strlen(command->name) + 1, 20);
-    putchar('\n');
-    print_wrapped(command->about, 0, 0);
-    const char *section = "";
-    for (size_t i = 0; i < args->count; i++) {
-        if (strcmp(section, args->option[i]->section)) {
-            section = args->option[i]->section;
-            printf("\n%s\n", section);
-        }
-        print_option(args->option[i]);
-    }
-    if (command->list)
-        print_list(command);
-    printf("\nexamples\n%s", command->examples);
 }
 
 /* ---------------------------------------------------------------- results */

@@ -63,13 +63,12 @@ static int run_pack(const struct args *args)
 
 static const sph_option options[] = {
     {"size", "N", "224", "data",
-     "height and width of the net that it is for: a picture's shorter side becomes 256 / 224 of it, as in "
-     "evaluation, and its middle square is kept"},
-    {"gray", NULL, "", "data", "one channel, the luma of red, green and blue"},
+     "input size of the network: the shorter side of each picture becomes 256/224 of it, as in evaluation, "
+     "and the middle square is kept"},
+    {"gray", NULL, "", "data", "convert pictures to one channel (luma)"},
     {"decode", CLI_WORDS(SPH_DECODES), "exact", "data",
-     "decode JPEG files whole, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 where that leaves at least "
-     "the "
-     "pixels that are needed: faster for large photographs, and not the same pixels"},
+     "decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their size if enough "
+     "pixels remain (faster for large photographs, slightly different pixels)"},
     CLI_READING,
     CLI_JSON,
     CLI_MAX_MEMORY,
@@ -77,19 +76,14 @@ static const sph_option options[] = {
 
 const struct command command_pack = {
     .name = "pack",
-    .summary = "decode a folder of pictures once for many epochs",
+    .summary = "decode a folder of pictures once, so that training reads it faster",
     .usage = "DIR OUT [--size N] [--gray]",
-    .about =
-        "Decodes every picture of a folder as train takes it (a folder for each class, or train and val with "
-        "these inside), makes it small, and writes all of them into the folder OUT as arrays that numpy "
-        "reads "
-        "too: train_images.npy, train_labels.npy, the same of val, classes.txt, and the files' names. "
-        "train, eval, predict and experiment files take OUT where they take DIR; they map it, so that "
-        "no memory grows with it and jobs side by side share it. Training crops, flips and recolours as "
-        "ever, of "
-        "the middle square. Evaluation at the size it was packed for sees what it sees of DIR "
-        "(docs/images.md "
-        "says how nearly). What was cut short leaves no set.",
+    .about = "Decodes and resizes all pictures of DIR (one folder per class, or train and val with these "
+             "inside) and writes them to the folder OUT as NumPy arrays: train_images.npy, train_labels.npy, "
+             "the same for val, classes.txt, and the file names. train, eval, predict and experiment files "
+             "accept OUT instead of DIR. OUT is memory-mapped, so several jobs share one copy. Augmentation "
+             "works as before, on the middle square of each picture. docs/images.md describes how much "
+             "results differ from DIR. An interrupted pack leaves nothing behind.",
     .examples =
         "  spherelu pack photos photos-packed --size 64\n"
         "  spherelu train --data photos-packed --net resnet18 --norm bn --param sp --out runs/photos\n",

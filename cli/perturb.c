@@ -231,34 +231,36 @@ static int run_perturb(const struct args *args)
 }
 
 static const sph_option options[] = {
-    {"eps", "X,X,...", "1e-4,1e-3,1e-2,1e-1", "perturbation", "what is added to each of the unit's numbers"},
+    {"eps", "X,X,...", "1e-4,1e-3,1e-2,1e-1", "perturbation", "values added to each parameter of the unit"},
     {"dim", "N", "2", "perturbation", "inputs of the unit"},
     {"length", "X", "1e-3", "perturbation",
-     "of the weight before; its direction is drawn by --seed. The papers' code draws weights near 1e-3"},
-    {"weight", "X,X,...", "", "perturbation", "the weight before, in place of --dim and --length"},
-    {"distance", "X", "1", "perturbation", "of the boundary from the origin, before"},
-    {"rows", "N", "256", "perturbation", "BN: of the batch whose statistics it takes"},
-    {"units", "N", "8", "perturbation", "LN: of the layer, this one included"},
+     "length of the weight vector before the perturbation; its direction is random. The papers' code uses "
+     "lengths near 1e-3"},
+    {"weight", "X,X,...", "", "perturbation",
+     "weight vector before the perturbation, instead of --dim and --length"},
+    {"distance", "X", "1", "perturbation",
+     "distance of the boundary from the origin before the perturbation"},
+    {"rows", "N", "256", "perturbation", "BN: number of samples in the batch that gives the statistics"},
+    {"units", "N", "8", "perturbation", "LN: number of units in the layer"},
     {"samples", "N", "1000000", "checks",
-     "pairs (theta, eps) tried for turn <= |eps|, rounded up to whole batches, 11,520 at least; 0: no checks "
-     "at all"},
-    {"threads", "N", "1", "general", "for the checks; the numbers are the same"},
-    {"seed", "S", "0", "general", "of all that is drawn"},
+     "number of pairs (theta, eps) that check turn <= |eps|, rounded up to whole batches of at least 11,520 "
+     "in total; 0: no checks"},
+    {"threads", "N", "1", "general", "threads of the checks; does not change results"},
+    {"seed", "S", "0", "general", "random seed"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
 
 const struct command command_perturb = {
     .name = "perturb",
-    .summary = "shake a unit and see its boundary turn; check the theory",
+    .summary = "perturb the parameters of one unit and measure its boundary; check the theory",
     .usage = "[--eps X,X,...] [--dim N] [--length X | --weight X,X,...] [--samples N] [--json]",
-    .about =
-        "Repeats Figure 1(b)-(e) of the papers: one unit under SP, WN, BN, LN and GmP, all with the same "
-        "boundary; eps is added to each of its learned numbers, and the boundary turns and moves. Under LN a "
-        "unit has a boundary that is a plane only while its shift is 0: the shift is left alone there. Then "
-        "the papers' statements are checked by numbers: flips by 180 degrees, the metric of the angles, how "
-        "fast the turn of a small eps becomes its length in that metric, and the bound turn <= |eps| for "
-        "eps of any size. Exit 1 if a check fails.",
+    .about = "Repeats Figure 1(b)-(e) of the papers. One unit is parameterized by SP, WN, BN, LN and GmP "
+             "with the same boundary; eps is added to each of its parameters, and the change of the "
+             "boundary's direction and offset is printed. With LN, the shift is not changed, because the "
+             "boundary is a plane only if the shift is 0. Then the papers' statements are checked "
+             "numerically: flips by 180 degrees, the metric of the angles, the limit of the turn for small "
+             "eps, and the bound turn <= |eps| for every eps. Exit code 1 if a check fails.",
     .examples = "  spherelu perturb\n"
                 "  spherelu perturb --eps 1e-3 --weight 6e-4,-8e-4 --samples 0\n"
                 "  spherelu perturb --dim 784 --seed 3 --json > perturb.json\n"

@@ -275,6 +275,7 @@ const struct command command_playground = {
                 "  spherelu train --data crescents --hidden 10 --param gmp --record boundaries:every --out "
                 "runs/first\n"
                 "  spherelu playground runs/first --no-open\n",
+    .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN"},

@@ -70,13 +70,12 @@ static int run_predict(const struct args *args)
 static const sph_option options[] = {
     CLI_MEMBER,
     {"data", "FILE|NAME", "", "data",
-     "table with the feature columns the run was trained on; targets may be absent; or images, of a set with "
-     "its own test part that part; or a folder of pictures, with or without classes, or one picture"},
-    {"out", "FILE.csv", "", "data", "file to write; stdout if not given"},
+     "table with the feature columns of the training data, with or without targets; images; a folder of "
+     "pictures, with or without classes; or one picture; for a dataset with a test part, that part is used"},
+    {"out", "FILE.csv", "", "data", "file to write (default: stdout)"},
     {"keep", "COL,...", "", "data",
-     "columns of the table, an id say, to write before the predictions as they are; they need not be known "
-     "to the "
-     "run"},
+     "columns of the data, such as an id, to copy in front of the predictions; columns unknown to the run "
+     "are allowed"},
     CLI_STRICT,
     CLI_READING,
     CLI_JSON,
@@ -88,15 +87,15 @@ const struct command command_predict = {
     .summary = "predict the targets of new rows",
     .usage = "RUN --data FILE|NAME [--out FILE.csv]",
     .about =
-        "Writes one line per row of the table, under a header: prediction (or prediction_TARGET for "
-        "several), for "
-        "two classes class,probability, where the probability is that of the second class in sorted order "
-        "(of no and yes: yes), for more class,p_LABEL,... Of pictures the file comes first; of an ensemble "
-        "spread comes last, the standard deviation among what its members predict. A file given by "
-        "--out appears whole or not at all.",
+        "Writes CSV with one line per row of the data. Regression: column prediction, or prediction_TARGET "
+        "for each target. Two classes: class,probability, with the probability of the second class in sorted "
+        "order (with classes no and yes, of yes). More classes: class,p_LABEL,... For image folders, the "
+        "first column is the file name. For ensembles, the last column spread is the standard deviation "
+        "among the members' predictions. The file given by --out is replaced only when it is complete.",
     .examples = "  spherelu predict runs/prices --data new-houses.csv > predictions.csv\n"
                 "  spherelu predict runs/prices --data new-houses.csv --out predictions.csv\n"
                 "  spherelu predict runs/first --data crescents | head\n",
+    .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN"},

@@ -123,34 +123,34 @@ static int run_regions(const struct args *args)
 static const sph_option options[] = {
     CLI_ONE_MEMBER,
     {"plane", "A,B,C", "", "regions",
-     "cut the plane through these three data rows, counted from 0; needed where the net has more than two "
+     "plane through these three rows of the data, counted from 0; required if the network has more than two "
      "inputs"},
     {"window", "S0,S1,T0,T1", "", "regions",
-     "the part of the plane to cut, in the data's units, or in the plane's own under --plane; the box of the "
-     "data, or of the three rows, and a tenth more on each side if not given; S0,S1 of a net with one input"},
-    {"most", "N", "1000000", "regions", "give up beyond this many regions"},
+     "part of the plane to cut, in data units, or in coordinates of the plane with --plane; S0,S1 for a "
+     "network with one input (default: the range of the data, or of the three rows, extended by 10 % on each "
+     "side)"},
+    {"most", "N", "1000000", "regions", "stop with an error at more regions than this"},
     {"data", "FILE|NAME", "", "data",
-     "data with the columns the run was trained on, for rows, box and points; the run's own if not given"},
+     "data with the columns of the training data, used for --plane, the default of --window and the points "
+     "in the picture (default: the run's data)"},
     {"out", "DIR", "", "data",
-     "folder for regions.json and the picture regions.png, .svg and .pdf with its gnuplot script"},
+     "folder for regions.json, the pictures regions.png, .svg and .pdf, and their gnuplot script"},
     {"colour", "units|output", "units", "data",
-     "what the picture's colours show: how many units are active, or the output of a net that has one"},
+     "colours of the picture: number of active units, or output of a network with one output"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
 
 const struct command command_regions = {
     .name = "regions",
-    .summary = "the polygons on which a network is linear, and its decision boundary",
+    .summary = "compute the regions on which a network is linear, and its decision boundary",
     .usage = "RUN [--plane A,B,C] [--window S0,S1,T0,T1] [--data FILE|NAME] [--json] [--out DIR]",
-    .about =
-        "Cuts the input plane, or a plane through three rows of data, along the boundaries of all units of "
-        "all layers, exactly: in each polygon every unit is on or off throughout and the network is affine. "
-        "Prints how many there are, after each layer and in all, their areas, and the length of the decision "
-        "boundary of a classifier. --json prints every polygon with its pattern of active units and its "
-        "affine map. For dense networks with relu or leaky_relu; norms of each sample (ln, say), elu, srelu "
-        "and convolutions are "
-        "refused. Of a network with one input the regions are intervals.",
+    .about = "Cuts the input plane, or a plane through three rows of the data, exactly along the boundaries "
+             "of all units of all layers. In each of the resulting polygons the network is affine. Prints "
+             "the number of regions after each layer, their areas, and for a classifier the length of the "
+             "decision boundary. --json prints every polygon with its active units and its affine map. "
+             "Supported are dense networks with relu or leaky_relu and without a norm that uses statistics "
+             "of each sample (ln, gn). With one input, regions are intervals.",
     .examples = "  spherelu regions runs/first --out pictures\n"
                 "  spherelu regions runs/first --window -1,2,-1,1.5 --json > regions.json\n"
                 "  spherelu regions runs/prices --plane 0,17,23\n",

@@ -262,18 +262,20 @@ out:
 }
 
 static const sph_option options[] = {
-    {"out", "DIR", "", "run", "folder for the jobs, the results and the tables; runs/NAME if not given"},
+    {"out", "DIR", "", "run",
+     "folder for jobs, results and tables (default: runs/NAME, NAME being the name in the file)"},
     {"set", "KEY=VALUE", "", "run",
-     "change a key of the file, as often as needed: train.epochs=10, methods.GmP.lr=0.1, grid.lr=[0.1,0.3], "
-     "seeds=3, or an option of train by its own name"},
-    {"resume", NULL, "", "run",
-     "go on: jobs that have finished stay as they are, the others continue from their checkpoints"},
+     "change a key of the file, or set an option of train: train.epochs=10, methods.GmP.lr=0.1, "
+     "grid.lr=[0.1,0.3], seeds=3; can be given several times"},
+    {"resume", NULL, "", "run", "keep finished jobs and continue the others from their checkpoints"},
     {"dry-run", NULL, "", "run",
-     "list the jobs, take a few steps of each method, say how long it would take, and what memory and disk"},
-    {"jobs", "N", "", "run", "jobs side by side, each in a process of its own; one a core if not given"},
-    {"threads", "N", "", "run",
-     "threads of one network; above 1, jobs run one at a time if --jobs is not given"},
-    {"seed", "S", "", "run", "this one seed instead of the file's"},
+     "list the jobs, measure a few steps of each method, print the expected time, memory and disk space, and "
+     "train nothing"},
+    {"jobs", "N", "", "run",
+     "number of jobs that run at the same time, each in a process; does not change results (default: number "
+     "of processor cores)"},
+    {"threads", "N", "", "run", "threads of each job; above 1, the default of --jobs is 1 (default: 1)"},
+    {"seed", "S", "", "run", "use this seed instead of those in the file"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "run", "precision"},
     CLI_JSON,
     CLI_MAX_MEMORY,
@@ -281,22 +283,16 @@ static const sph_option options[] = {
 
 const struct command command_run = {
     .name = "run",
-    .summary = "run an experiment file: methods x grid x seeds to a table",
+    .summary = "run an experiment file: train several methods and compare them",
     .usage = "FILE.yaml [--out DIR] [--set KEY=VALUE]... [--resume]",
     .about =
-        "Trains every method of the file with every seed (and every point of its grid), each as a run folder "
-        "of its own, and compares them on the same splits: mean and standard error, paired differences with "
-        "a "
-        "bootstrap interval and Wilcoxon's test, corrected for the number of comparisons, average ranks; "
-        "over "
-        "several sets of data one table, and tests over the sets. The table is printed, and written as text, "
-        "Markdown, LaTeX, CSV and JSON. The number of jobs side by side changes nothing in the results. A "
-        "job "
-        "that diverges or fails is a line in the table. Ctrl-C keeps what was learned; --resume repeats "
-        "nothing that has finished. docs/experiments.md describes the file. Where it records boundaries, a "
-        "second table says how far a step moves and turns them; where its table has all points of a grid "
-        "over lr, another says how wrong a learning rate may be. The figures it names are drawn into "
-        "DIR/figures. DIR/report.html has all of it on one page.",
+        "Trains every method of the file with every seed and every point of its grid, each in a run folder, "
+        "and compares the methods on the same splits. The table has means with standard errors, paired "
+        "differences with a bootstrap interval, Wilcoxon's test corrected for the number of comparisons, and "
+        "average ranks. With several datasets, each has a table, followed by tests over the datasets. "
+        "Results are printed and written as text, Markdown, LaTeX, CSV and JSON, figures into DIR/figures, "
+        "and a page with all of it to DIR/report.html. A job that diverges or fails is a line in the table. "
+        "Ctrl-C writes checkpoints; --resume continues. docs/experiments.md describes the file.",
     .examples =
         "  spherelu run experiments/crescents.yaml\n"
         "  spherelu run experiments/banana.yaml --dry-run\n"
@@ -304,6 +300,7 @@ const struct command command_run = {
         "      --out runs/banana-holdout\n"
         "  spherelu run experiments/banana.yaml --set grid.lr=[0.03] --jobs 4 --out runs/slower\n"
         "  spherelu run experiments/crescents.yaml --resume\n",
+    .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"FILE.yaml"},

@@ -18,14 +18,14 @@ static const sph_option options[] = {
 
 const struct command command_show = {
     .name = "show",
-    .summary = "say what a run folder or a model file holds",
+    .summary = "print the contents of a run folder or model file",
     .usage = "RUN|FILE [--json]",
-    .about = "Of a run: the options it was trained with, its scores, its network layer by layer and the "
-             "command that repeats it. Of an experiment's folder: its table. Of a model file: the columns it "
-             "takes and its network.",
+    .about = "For a run: its options, scores, network layer by layer, and the command that repeats it. For "
+             "an experiment: its table. For a model file: its input columns and its network.",
     .examples = "  spherelu show runs/prices\n"
                 "  spherelu show runs/prices/model.safetensors\n"
                 "  spherelu show runs/prices --json\n",
+    .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,
     .words = {"RUN|FILE"},

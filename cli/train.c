@@ -432,43 +432,53 @@ static int run_train(const struct args *args)
 }
 
 static const sph_option options[] = {
-    {"no-report", NULL, "", "run",
-     "leave report.html out, the page with scores, curves and what the net predicts of the test rows"},
+    {"no-report", NULL, "", "run", "do not write report.html, the page with scores, curves and predictions"},
     {"resume", NULL, "", "run",
-     "go on from the run folder's checkpoint; options that are given must agree with those it was started "
-     "with"},
+     "continue from the checkpoint in --out; other options must have the values of the interrupted run"},
     {"dry-run", NULL, "", "run",
-     "open the data, make the network and all that a step needs, take a few steps, print sizes, the time of "
-     "a step "
-     "and of the whole, the most memory the training will hold and the disk its folder will take, and stop: "
-     "nothing is written"},
+     "measure a few steps, print the sizes of the parts and the expected time, memory and disk space, and "
+     "write nothing"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
 
+static const struct help_group groups[] = {
+    {"images", "size augment eval-side gray decode workers skip-bad width stem conv"},
+    {"optimizer constants",
+     "lr-theta lr-lambda lr-r momentum nesterov beta1 beta2 epsilon natural norm-momentum"},
+    {"constants of the papers' code (see also --protocol reference)",
+     "permute columns draw norm-epsilon norm-variance imn-at mbn-bias wn-output angle-order fan-out "
+     "adam-form"},
+    {0}};
+
 const struct command command_train = {
     .name = "train",
-    .summary = "train a network on a table or on images and keep it in a run folder",
+    .summary = "train a network on a table or on images",
     .usage = "--data FILE|NAME [--target COL] ... --out DIR",
     .about =
-        "Reads a table, splits its rows into training, validation and test, trains, and leaves the network, "
-        "its "
-        "scores and everything needed to repeat or resume it in a folder. The defaults are meant for a table "
-        "nobody has looked at yet: where nothing is said about net and training, the mean of five networks, "
-        "each validated on another fold of the rows; else one network. "
-        "Ctrl-C stops after the current step and keeps what was learned; --resume goes on.",
-    .listed = "metrics, as --monitor val_NAME takes them",
+        "Splits the data into a training, a validation and a test part, trains, and writes the model, its "
+        "scores and a report into the run folder --out. "
+        "For a table, the default is an ensemble of five networks with recommended settings. If you set any "
+        "network or training option, a single network is trained. "
+        "Ctrl-C stops after the current step and writes a checkpoint; --resume continues.",
+    .often = 1,
+    .main_options =
+        "data target drop missing task test val group net hidden param norm activation init optimizer "
+        "lr batch epochs schedule weight-decay ensemble tune record out seed threads resume size json",
+    .groups = groups,
+    .listed = "metrics for --monitor val_NAME",
     .list = cli_metric,
     .examples = "  spherelu train --data crescents --out runs/first\n"
-                "  spherelu train --data prices.csv --target price --missing mean --out runs/prices\n"
+                "  spherelu train --data prices.csv --target price --out runs/prices\n"
                 "  spherelu train --data prices.csv --target price --hidden 64,64 --param sp --norm bn \\\n"
-                "      --lr 0.01 --epochs 500 --schedule cosine --seed 1 --json --out runs/prices-sp\n"
-                "  spherelu train --data prices.csv --target price --ensemble 5 --threads 2 --out runs/five\n"
-                "  spherelu train --data prices.csv --target price --tune 20 --refit --out runs/tuned\n"
-                "  spherelu train --data cifar10 --net vgg6 --norm imn --optimizer sgd --lr 0.1 \\\n"
-                "      --schedule step:30,60:0.1 --epochs 90 --out runs/cifar10     (needs cifar10)\n"
-                "  spherelu train --data banana --hidden 10 --record boundaries:every --out runs/moving\n"
-                "  spherelu train --resume --out runs/prices\n",
+                "      --lr 0.01 --epochs 500 --out runs/prices-sp\n",
+    .more_examples =
+        "  spherelu train --data prices.csv --target price --ensemble 5 --threads 2 --out runs/five\n"
+        "  spherelu train --data prices.csv --target price --tune 20 --refit --out runs/tuned\n"
+        "  spherelu train --data cifar10 --net vgg6 --norm imn --optimizer sgd --lr 0.1 \\\n"
+        "      --schedule step:30,60:0.1 --epochs 90 --out runs/cifar10     (needs cifar10)\n"
+        "  spherelu train --data banana --hidden 10 --record boundaries:every --out runs/moving\n"
+        "  spherelu train --resume --out runs/prices\n",
     .options = options,
     .count = sizeof options / sizeof *options,
     .takes_job = 1,

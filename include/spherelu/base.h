@@ -117,7 +117,7 @@ typedef struct sph_sink {
     X(IDENTITY, "identity", "no activation")                                                                 \
     X(RELU, "relu", "max(0, z)")                                                                             \
     X(LEAKY_RELU, "leaky_relu", "max(0.01 z, z)")                                                            \
-    X(ELU, "elu", "z, or exp(z)-1 below 0")                                                                  \
+    X(ELU, "elu", "z, or exp(z) - 1 below 0")                                                                \
     X(SRELU, "srelu", "learned slopes beyond two learned thresholds")
 
 #define SPH_INITS(X)                                                                                         \
@@ -125,28 +125,29 @@ typedef struct sph_sink {
     X(PAPER, "paper", "uniform directions, lambda 0, r 1")                                                   \
     X(GLOROT, "glorot", "Glorot uniform")                                                                    \
     X(HE, "he", "He normal")                                                                                 \
-    X(AUTHORS, "authors", "as the authors' code: Glorot uniform; gmp half a sphere, its r the Glorot norm")
+    X(AUTHORS, "authors",                                                                                    \
+      "as in the papers' code: Glorot uniform; gmp: directions on half a sphere, r from the Glorot norm")
 
 #define SPH_LOSSES(X)                                                                                        \
     X(MAE, "mae", "mean absolute error")                                                                     \
     X(MSE, "mse", "mean squared error")                                                                      \
-    X(HUBER, "huber", "half a square near 0, straight beyond huber-delta")                                   \
-    X(POISSON, "poisson", "Poisson likelihood of counts: the net gives the log of their mean")               \
+    X(HUBER, "huber", "quadratic near 0, linear beyond --huber-delta")                                       \
+    X(POISSON, "poisson", "Poisson loss for counts: the network returns the logarithm of the mean")          \
     X(BCE, "bce", "binary cross-entropy of a logit")                                                         \
     X(CE, "ce", "cross-entropy of class logits")
 
 #define SPH_METRICS(X)                                                                                       \
-    X(LOSS, "loss", "what was minimised")                                                                    \
+    X(LOSS, "loss", "the loss that was minimized")                                                           \
     X(RMSE, "rmse", "root of the mean squared error")                                                        \
     X(MAE, "mae", "mean absolute error")                                                                     \
-    X(ACCURACY, "accuracy", "share of rows whose own class scores highest")                                  \
-    X(TOP5, "top5", "share of rows whose own class is among the five that score highest")                    \
+    X(ACCURACY, "accuracy", "share of rows whose true class has the highest score")                          \
+    X(TOP5, "top5", "share of rows whose true class is among the five highest scores")                       \
     X(MSE, "mse", "mean squared error")                                                                      \
-    X(R2, "r2", "share of the target's variance that is explained, mean over targets")                       \
-    X(LOG_LOSS, "log_loss", "mean of -log of the true class's probability")                                  \
-    X(AUC, "auc", "area under the ROC curve, of several classes the mean of each against the rest")          \
-    X(BALANCED_ACCURACY, "balanced_accuracy", "mean over classes of the share of its rows that is found")    \
-    X(F1, "f1", "mean over classes of the F1 score")
+    X(R2, "r2", "coefficient of determination, mean over targets")                                           \
+    X(LOG_LOSS, "log_loss", "mean of -log(predicted probability of the true class)")                         \
+    X(AUC, "auc", "area under the ROC curve; with more than two classes, the mean of one-vs-rest")           \
+    X(BALANCED_ACCURACY, "balanced_accuracy", "recall, mean over classes")                                   \
+    X(F1, "f1", "F1 score, mean over classes")
 
 #define SPH_OPTIMIZERS(X)                                                                                    \
     X(ADAM, "adam", "Adam")                                                                                  \
@@ -162,20 +163,21 @@ typedef struct sph_sink {
 
 /* How a schedule is written: a word, and what follows it. */
 #define SPH_SCHEDULES(X)                                                                                     \
-    X(NONE, "none", "none keeps it")                                                                         \
-    X(STEP, "step:E,E:F", "step:30,60,80:0.1 multiplies it when those epochs are finished")                  \
-    X(PLATEAU, "plateau:N:F:D", "plateau:50:0.1:0.0001 after N epochs without a gain of more than D")        \
-    X(COSINE, "cosine", "cosine lets it fall to 0")
+    X(NONE, "none", "none: constant")                                                                        \
+    X(STEP, "step:E,E:F", "step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80")                 \
+    X(PLATEAU, "plateau:N:F:D",                                                                              \
+      "plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without a gain of more than 0.0001")         \
+    X(COSINE, "cosine", "cosine: decreases to 0 over the epochs")
 
 #define SPH_TASKS(X)                                                                                         \
-    X(REGRESSION, "regression", "real targets")                                                              \
+    X(REGRESSION, "regression", "numbers")                                                                   \
     X(BINARY, "binary", "two classes, one logit")                                                            \
-    X(CLASSES, "classes", "several classes, a logit each")
+    X(CLASSES, "classes", "several classes, one logit each")
 
 #define SPH_SPLITS(X)                                                                                        \
     X(RANDOM, "random", "uniform")                                                                           \
-    X(STRATIFIED, "stratified", "each class in proportion")                                                  \
-    X(SKLEARN, "sklearn", "the rows scikit-learn's train_test_split gives")
+    X(STRATIFIED, "stratified", "equal class proportions")                                                   \
+    X(SKLEARN, "sklearn", "the rows of scikit-learn's train_test_split")
 
 #define SPH_COLUMN_ORDERS(X)                                                                                 \
     X(AS_IS, "as-is", "features in the order of the source")                                                 \

@@ -22,43 +22,43 @@ class TrainOptions(TypedDict, total=False):
     target: str | Sequence[str] | None
     """column(s) to predict, by name or zero-based number"""
     drop: Literal["auto", "none"] | str | Sequence[str] | None
-    """columns to leave out; auto: constant columns, ids and free text, each of which is reported; auto,COL leaves out
-    COL too"""
+    """columns to leave out; auto: constant columns, ids and free text, each of which is reported; auto,COL: these and
+    COL"""
     keep: str | Sequence[str] | None
     """columns that drop auto must keep"""
     weights: str | None
-    """column of sample weights, 0 or more, used in the training and validation loss and in the standardization; not
-    used as a feature, and scores are not weighted"""
+    """column of sample weights (0 or more) for the training and validation loss and the standardization; scores are not
+    weighted; not used as a feature"""
     group: str | None
     """group column: samples with the same value stay in the same part; not used as a feature"""
     time: str | None
-    """column of dates or numbers, not used as a feature, by which samples are split: the latest are the test part,
-    those before them validation; samples of the same time stay in the same part"""
+    """column of dates or numbers for a split by time: the latest samples are the test part, those before them the
+    validation part; samples with the same value stay in the same part; not used as a feature"""
     delimiter: str | None
     """column separator: a character, tab or blank"""
     missing: Literal["error", "mean", "drop"] | str | None
     """empty cells: stop with an error, fill in the mean of the training samples, or drop the row"""
     missing_words: str | Sequence[str] | None
-    """words that mean an empty cell, beside NA, N/A, NaN, null, ? and -; upper and lower case are the same"""
+    """text values that mean an empty cell, in addition to NA, N/A, NaN, null, ? and -; case is ignored"""
     standardize: Literal["auto", "off", "features", "both", "mean"] | str | None
     """scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the mean only (images
     are also divided by 255); auto: both for regression, features otherwise; results are always in the target's units"""
     test: Real | None
-    """fraction of the samples in the test part; a dataset with its own test part uses that part unless F is 0"""
+    """fraction of the samples in the test part; for a dataset with a test part, that part is used unless F is 0"""
     val: Real | None
     """fraction of the remaining samples in the validation part, which chooses the epoch"""
     split: Literal["random", "stratified", "sklearn"] | str | None
     """how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does"""
     rows: Whole | None
-    """use N samples only, chosen by the seed (images: equal class proportions; datasets with their own test part: N
-    training samples and a test part in proportion)"""
+    """use only N samples, chosen by the seed (images: with equal class proportions; datasets with a test part: N
+    training samples and a proportional test part)"""
     permute: Whole | None
-    """first put the rows in the order of numpy's RandomState(S).permutation (Keras uses 113 for boston)"""
+    """before splitting, order the rows by numpy's RandomState(S).permutation (Keras uses 113 for boston)"""
     columns: Literal["as-is", "reversed"] | str | None
-    """order of the feature columns, on which gmp's angles depend; stored in the model"""
+    """order of the feature columns, which determines the angles of gmp; stored in the model"""
     draw: Literal["seed", "authors"] | str | None
-    """levy: points drawn by the seed, or those that numpy draws after random.seed(N); authors: N = 0, the papers'
-    points"""
+    """levy: draw the points from seed, or as numpy does after random.seed(N); authors: N = 0, the points in the
+    papers"""
     noise: Real | None
     """standard deviation of the noise in crescents, spirals and levy"""
     augment: Literal["none", "flip", "crop", "colour"] | str | None
@@ -68,7 +68,8 @@ class TrainOptions(TypedDict, total=False):
     """height and width of images: folders of pictures are resized and cropped; other images are averaged over blocks,
     so N must divide their side; stored with the run"""
     eval_side: Whole | None
-    """folders of pictures: shorter side in evaluation, of which the middle is taken; stored with the run"""
+    """folders of pictures: in evaluation, the shorter side is resized to N before the center crop to size; stored with
+    the run"""
     gray: Switch | None
     """convert images to one channel (luma)"""
     decode: Literal["exact", "scaled"] | str | None
@@ -85,8 +86,8 @@ class TrainOptions(TypedDict, total=False):
     width: Real | None
     """networks for images: factor on the number of channels of every layer"""
     stem: Literal["auto", "small", "large"] | str | None
-    """resnets: first layers, 7 x 7 with stride 2 and a pool (large) or 3 x 3 (small); auto: small for images below 64
-    pixels"""
+    """resnets: first layers: a 7 x 7 convolution with stride 2 and pooling (large), or a 3 x 3 convolution (small);
+    auto: small for images below 64 pixels"""
     param: Literal["sp", "wn", "gmp", "sphere"] | str | None
     """parameterization of the hidden layers"""
     norm: Literal["none", "bn", "ln", "mbn", "imn", "gn"] | str | None
@@ -96,27 +97,28 @@ class TrainOptions(TypedDict, total=False):
     norm_epsilon: Real | None
     """epsilon added to the variance by bn, ln and gn"""
     imn_at: Literal["input", "output"] | str | None
-    """imn: at the input of each layer but the first, or after each activation and before pooling, as in the authors'
-    code"""
+    """imn: normalize at the input of each layer except the first, or after each activation and before pooling as in the
+    papers' code"""
     mbn_bias: Literal["after", "none"] | str | None
     """mbn: add the bias after subtracting the mean, or use no bias"""
     wn_output: Switch | None
     """wn: parameterize the output layer too"""
     angle_order: Literal["chw", "hwc"] | str | None
-    """gmp: order in which the inputs of a convolution (channel, row, column) take the angles; stored in the model"""
+    """gmp: order of a convolution's inputs (channel, row, column) in the angles; stored in the model"""
     fan_out: Literal["area", "filters"] | str | None
     """fan-out of a convolution in init glorot: filters times the kernel area, or filters alone"""
     activation: Literal["identity", "relu", "leaky_relu", "elu", "srelu"] | str | None
     """activation of the hidden layers"""
     init: Literal["paper", "glorot", "he", "authors"] | str | os.PathLike[str] | None
-    """initialization; authors: as in the authors' code (Glorot with fan_out filters for wn and gmp, gmp on half a
-    sphere, r at the Glorot norm); or a model file to start from"""
+    """initialization, or a model file to start from; authors: as in the papers' code (Glorot with fan_out filters for
+    wn and gmp; gmp: directions on half a sphere, r from the Glorot norm)"""
     new_head: Switch | None
-    """with init FILE: take all tensors but the output layer's from the file, which may have other classes or targets"""
+    """with init FILE: load all tensors except the output layer from the file, which may have other classes or
+    targets"""
     init_scale: Real | None
     """factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)"""
     conv: Literal["auto", "direct"] | str | None
-    """f32 convolutions: the fastest algorithm, including Winograd, or direct ones only"""
+    """f32 convolutions: the fastest algorithm, including Winograd, or only direct ones"""
     loss: Literal["mae", "mse", "huber", "poisson", "bce", "ce"] | str | None
     """loss function"""
     class_weight: Literal["none", "balanced"] | str | None
@@ -124,14 +126,15 @@ class TrainOptions(TypedDict, total=False):
     label_smoothing: Real | None
     """share of each class target that is spread over all classes"""
     huber_delta: Real | None
-    """huber: where the linear part begins, in standard deviations of the target unless standardize says otherwise"""
+    """huber: error at which the loss becomes linear, in standard deviations of the target if standardize scales the
+    target"""
     optimizer: Literal["adam", "adamw", "sgd", "rmsprop", "lion"] | str | None
     """optimizer"""
     adam_form: Literal["torch", "keras"] | str | None
-    """adam, adamw: add epsilon to the bias-corrected root (torch) or before the correction (keras)"""
+    """adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)"""
     lr: Real | None
-    """learning rate; the default is scaled by 0.3 for rmsprop and by 0.1 for lion, and for image networks with the
-    square root of the batch size (sgd: with the batch size)"""
+    """learning rate; the default for rmsprop is 0.3 times, for lion 0.1 times that of the other optimizers; for image
+    networks, the default is proportional to the square root of the batch size (sgd: to the batch size)"""
     lr_theta: Real | None
     """factor on lr for angles (gmp) or unit vectors (sphere)"""
     lr_lambda: Real | None
@@ -143,21 +146,21 @@ class TrainOptions(TypedDict, total=False):
     nesterov: Switch | None
     """Nesterov momentum in sgd"""
     weight_decay: Real | None
-    """weight decay; not applied to angles, offsets, biases and norms"""
+    """weight decay; not applied to angles, offsets, biases and parameters of norms"""
     beta1: Real | None
     """decay rate of the mean of gradients in adam, adamw and lion"""
     beta2: Real | None
-    """decay rate of the mean of squares in adam, adamw and rmsprop, and of lion's momentum"""
+    """decay rate of the mean of squared gradients in adam, adamw and rmsprop, and of the momentum in lion"""
     epsilon: Real | None
     """epsilon of adam, adamw and rmsprop"""
     natural: Real | None
-    """gmp: natural gradient, the gradient of each angle divided by its metric plus X (for example 0.01); sphere has it
-    already"""
+    """gmp: natural gradient: divide the gradient of each angle by its metric plus X, for example 0.01; sphere needs no
+    such option"""
     freeze: str | Sequence[str] | None
-    """tensors that are not trained, by name or beginning of the name: layers.0, conv1, layer1; a layer whose tensors
-    are all frozen also keeps its running statistics"""
+    """tensors that are not trained, given by name or by the first part of the name: layers.0, conv1, layer1; a layer
+    with only frozen tensors also keeps its running statistics"""
     clip: Real | None
-    """largest norm of a gradient; 0: no limit"""
+    """maximum norm of the gradient; 0: no limit"""
     batch: Whole | None
     """samples in a step"""
     micro: Whole | None
@@ -165,47 +168,50 @@ class TrainOptions(TypedDict, total=False):
     memory: Literal["normal", "small"] | str | None
     """small: recompute the outputs of bn and imn in the backward pass instead of storing them; same results, slower"""
     epochs: Whole | None
-    """largest number of passes over the training part"""
+    """maximum number of passes over the training part"""
     schedule: Literal["none", "cosine"] | str | None
-    """learning rate schedule; none keeps it; step:30,60,80:0.1 multiplies it when those epochs are finished;
-    plateau:50:0.1:0.0001 after N epochs without a gain of more than D; cosine lets it fall to 0"""
+    """learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
+    plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without a gain of more than 0.0001; cosine: decreases to 0
+    over the epochs"""
     warmup: Real | None
-    """epochs in which lr rises to its value"""
+    """number of epochs in which the learning rate increases linearly to its value"""
     patience: Whole | None
-    """stop after N epochs without a better value; 0: never"""
+    """stop after N epochs without a better monitor; 0: never"""
     monitor: str | None
-    """value that chooses the epoch: train_loss, or val_ and the name of a metric"""
+    """metric that chooses the epoch: train_loss, or val_ and the name of a metric"""
     train_scores: Switch | None
-    """score the training part after each epoch too (train_accuracy, train_top5, ... in metrics.jsonl); costs one more
-    pass over it"""
+    """also score the training part after each epoch (train_accuracy, train_top5, ... in metrics.jsonl), which needs one
+    more pass over it"""
     norm_momentum: Real | None
-    """share of the newest batch in running statistics"""
+    """weight of the newest batch in running statistics"""
     norm_variance: Literal["unbiased", "biased"] | str | None
     """bn: divide the running variance by n - 1 (unbiased) or by n (biased)"""
     checkpoint_seconds: Real | None
-    """least time between checkpoints; 0: after every epoch"""
+    """minimum time between checkpoints; 0: after every epoch"""
     ensemble: Whole | None
     """train K networks with different seeds and predict their mean; threads of them train at the same time, which does
     not change results"""
     ensemble_val: Literal["one", "folds"] | str | None
-    """ensemble: the part that chooses the epoch of each network: the validation part for all (one), or for each another
-    of 1 / val folds of the training and validation part (folds), so that every sample is trained on"""
+    """data that chooses the epoch of each network in an ensemble: one: the validation part, for all; folds: for each
+    network another of 1 / val folds of the training and validation part, so that every sample is used for training"""
     refit: Switch | None
-    """after the validation part has chosen the epoch, train again from the same initial values on the training and
-    validation part for that many epochs, and keep this network"""
+    """after the validation part has chosen the number of epochs, train again from the same initialization on the
+    training and validation parts, and keep that network"""
     tune: Whole | None
-    """first choose learning rate, hidden units and batch size, unless they are given, by successive halving on the
-    validation part, in the time of N trainings on all cores; tune.json lists what was tried; mlp only"""
+    """before training, choose learning rate, hidden units and batch size by successive halving on the validation part,
+    in the time of N trainings on all cores; options that you set are not changed; tune.json lists the candidates; only
+    for net mlp"""
     record: str | None
-    """record into boundaries.npz: boundaries (their moves at every step, and their positions at every epoch, or as
-    :every or :0,10,100 say), patterns (which units are active for which samples), gradients (sizes of gradients, share
-    of active units)"""
+    """write boundaries.npz with boundaries (moves at every step, and positions at every epoch, with :every at every
+    step, or with :0,10,100 at these steps), patterns (which units are active for which samples), or gradients (sizes of
+    gradients, share of active units)"""
     log: Literal["none", "tensorboard"] | str | None
     """tensorboard: also write an event file, with turns of boundaries, dead units and histograms if boundaries are
     recorded"""
     protocol: Literal["holdout", "cv", "reference"] | str | None
-    """what chooses the epoch: the validation part, the fold given by fold, or the test part as in the authors' code (a
-    leak, for comparison only); reference also sets the constants of that code (docs/numerics.md)"""
+    """data that chooses the epoch: the validation part, the fold given by fold, or the test part as in the papers' code
+    (this leaks the test part; only for comparison with published results); reference also sets the constants of that
+    code (docs/numerics.md)"""
     folds: Whole | None
     """cv: number of folds of the training part, as scikit-learn's KFold(N, shuffle=True)"""
     fold: Whole | None
@@ -311,7 +317,8 @@ class Keywords:
         split : random|stratified|sklearn, default None
             how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does
         eval_side : N, default None
-            folders of pictures: shorter side in evaluation, of which the middle is taken; stored with the run
+            folders of pictures: in evaluation, the shorter side is resized to N before the center crop to size; stored
+            with the run
         decode : exact|scaled, default None
             folders of pictures: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their
             size where enough pixels remain (faster for large photographs, slightly different pixels); stored with the
@@ -323,8 +330,8 @@ class Keywords:
         width : X, default None
             networks for images: factor on the number of channels of every layer
         stem : auto|small|large, default None
-            resnets: first layers, 7 x 7 with stride 2 and a pool (large) or 3 x 3 (small); auto: small for images below
-            64 pixels
+            resnets: first layers: a 7 x 7 convolution with stride 2 and pooling (large), or a 3 x 3 convolution
+            (small); auto: small for images below 64 pixels
         param : sp|wn|gmp|sphere, default None
             parameterization of the hidden layers
         norm : none|bn|ln|mbn|imn|gn, default None
@@ -334,28 +341,28 @@ class Keywords:
         norm_epsilon : X, default None
             epsilon added to the variance by bn, ln and gn
         imn_at : input|output, default None
-            imn: at the input of each layer but the first, or after each activation and before pooling, as in the
-            authors' code
+            imn: normalize at the input of each layer except the first, or after each activation and before pooling as
+            in the papers' code
         mbn_bias : after|none, default None
             mbn: add the bias after subtracting the mean, or use no bias
         wn_output : bool, default None
             wn: parameterize the output layer too
         angle_order : chw|hwc, default None
-            gmp: order in which the inputs of a convolution (channel, row, column) take the angles; stored in the model
+            gmp: order of a convolution's inputs (channel, row, column) in the angles; stored in the model
         fan_out : area|filters, default None
             fan-out of a convolution in init glorot: filters times the kernel area, or filters alone
         activation : identity|relu|leaky_relu|elu|srelu, default None
             activation of the hidden layers
         init : paper|glorot|he|authors|FILE.safetensors, default None
-            initialization; authors: as in the authors' code (Glorot with fan_out filters for wn and gmp, gmp on half a
-            sphere, r at the Glorot norm); or a model file to start from
+            initialization, or a model file to start from; authors: as in the papers' code (Glorot with fan_out filters
+            for wn and gmp; gmp: directions on half a sphere, r from the Glorot norm)
         new_head : bool, default None
-            with init FILE: take all tensors but the output layer's from the file, which may have other classes or
+            with init FILE: load all tensors except the output layer from the file, which may have other classes or
             targets
         init_scale : X, default None
             factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)
         conv : auto|direct, default None
-            f32 convolutions: the fastest algorithm, including Winograd, or direct ones only
+            f32 convolutions: the fastest algorithm, including Winograd, or only direct ones
         loss : mae|mse|huber|poisson|bce|ce, default None
             loss function
         class_weight : none|balanced, default None
@@ -363,14 +370,15 @@ class Keywords:
         label_smoothing : X, default None
             share of each class target that is spread over all classes
         huber_delta : X, default None
-            huber: where the linear part begins, in standard deviations of the target unless standardize says otherwise
+            huber: error at which the loss becomes linear, in standard deviations of the target if standardize scales
+            the target
         optimizer : adam|adamw|sgd|rmsprop|lion, default None
             optimizer
         adam_form : torch|keras, default None
-            adam, adamw: add epsilon to the bias-corrected root (torch) or before the correction (keras)
+            adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)
         lr : X, default None
-            learning rate; the default is scaled by 0.3 for rmsprop and by 0.1 for lion, and for image networks with the
-            square root of the batch size (sgd: with the batch size)
+            learning rate; the default for rmsprop is 0.3 times, for lion 0.1 times that of the other optimizers; for
+            image networks, the default is proportional to the square root of the batch size (sgd: to the batch size)
         lr_theta : X, default None
             factor on lr for angles (gmp) or unit vectors (sphere)
         lr_lambda : X, default None
@@ -382,21 +390,21 @@ class Keywords:
         nesterov : bool, default None
             Nesterov momentum in sgd
         weight_decay : X, default None
-            weight decay; not applied to angles, offsets, biases and norms
+            weight decay; not applied to angles, offsets, biases and parameters of norms
         beta1 : X, default None
             decay rate of the mean of gradients in adam, adamw and lion
         beta2 : X, default None
-            decay rate of the mean of squares in adam, adamw and rmsprop, and of lion's momentum
+            decay rate of the mean of squared gradients in adam, adamw and rmsprop, and of the momentum in lion
         epsilon : X, default None
             epsilon of adam, adamw and rmsprop
         natural : X, default None
-            gmp: natural gradient, the gradient of each angle divided by its metric plus X (for example 0.01); sphere
-            has it already
+            gmp: natural gradient: divide the gradient of each angle by its metric plus X, for example 0.01; sphere
+            needs no such option
         freeze : PATH,..., default None
-            tensors that are not trained, by name or beginning of the name: layers.0, conv1, layer1; a layer whose
-            tensors are all frozen also keeps its running statistics
+            tensors that are not trained, given by name or by the first part of the name: layers.0, conv1, layer1; a
+            layer with only frozen tensors also keeps its running statistics
         clip : X, default None
-            largest norm of a gradient; 0: no limit
+            maximum norm of the gradient; 0: no limit
         batch : N|full, default None
             samples in a step
         micro : N, default None
@@ -405,32 +413,34 @@ class Keywords:
             small: recompute the outputs of bn and imn in the backward pass instead of storing them; same results,
             slower
         epochs : N, default None
-            largest number of passes over the training part
+            maximum number of passes over the training part
         schedule : none|step:E,E:F|plateau:N:F:D|cosine, default None
-            learning rate schedule; none keeps it; step:30,60,80:0.1 multiplies it when those epochs are finished;
-            plateau:50:0.1:0.0001 after N epochs without a gain of more than D; cosine lets it fall to 0
+            learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
+            plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without a gain of more than 0.0001; cosine:
+            decreases to 0 over the epochs
         warmup : EPOCHS, default None
-            epochs in which lr rises to its value
+            number of epochs in which the learning rate increases linearly to its value
         patience : N, default None
-            stop after N epochs without a better value; 0: never
+            stop after N epochs without a better monitor; 0: never
         monitor : METRIC, default None
-            value that chooses the epoch: train_loss, or val_ and the name of a metric
+            metric that chooses the epoch: train_loss, or val_ and the name of a metric
         train_scores : bool, default None
-            score the training part after each epoch too (train_accuracy, train_top5, ... in metrics.jsonl); costs one
-            more pass over it
+            also score the training part after each epoch (train_accuracy, train_top5, ... in metrics.jsonl), which
+            needs one more pass over it
         norm_momentum : X, default None
-            share of the newest batch in running statistics
+            weight of the newest batch in running statistics
         norm_variance : unbiased|biased, default None
             bn: divide the running variance by n - 1 (unbiased) or by n (biased)
         ensemble : K, default None
             train K networks with different seeds and predict their mean; threads of them train at the same time, which
             does not change results
         ensemble_val : one|folds, default None
-            ensemble: the part that chooses the epoch of each network: the validation part for all (one), or for each
-            another of 1 / val folds of the training and validation part (folds), so that every sample is trained on
+            data that chooses the epoch of each network in an ensemble: one: the validation part, for all; folds: for
+            each network another of 1 / val folds of the training and validation part, so that every sample is used for
+            training
         refit : bool, default None
-            after the validation part has chosen the epoch, train again from the same initial values on the training and
-            validation part for that many epochs, and keep this network
+            after the validation part has chosen the number of epochs, train again from the same initialization on the
+            training and validation parts, and keep that network
         seed : S, default None
             random seed
         seed_split : S, default None

@@ -151,7 +151,7 @@ static int check_opts(const sph_perturb_opts *opts)
     int err;
     if ((err = check_number("inputs", "inputs", opts->inputs, 2, INPUTS_MOST)) < 0 ||
         (err = check_number("eps", "number of eps", opts->count, 1, EPS_MOST)) < 0 ||
-        (err = check_number("rows", "rows of the batch", opts->rows, 2, ROWS_MOST)) < 0 ||
+        (err = check_number("rows", "samples in a batch", opts->rows, 2, ROWS_MOST)) < 0 ||
         (err = check_number("units", "units of the layer", opts->units, 2, UNITS_MOST)) < 0)
         return err;
     if (!opts->w && !(opts->length > 0 && isfinite(opts->length)))

@@ -18,7 +18,7 @@
 #define OPTION_PROTOCOLS(X)                                                                                  \
     X(HOLDOUT, "holdout", "the validation part")                                                             \
     X(CV, "cv", "folds of the training part")                                                                \
-    X(REFERENCE, "reference", "the test part: a leak, for comparison with published numbers only")
+    X(REFERENCE, "reference", "the test part: a leak, only for comparison with published results")
 
 #define OPTION_PROTOCOL_ENUM(id, word, help) PROTOCOL_##id,
 enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
@@ -57,57 +57,55 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
  * word. */
 #define OPTION_LIST(X)                                                                                       \
     X(DATA, data, "data", TEXT, ANY, "", "data", "name", "FILE|NAME",                                        \
-      "table to train on (.csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd; - for "       \
-      "standard input), a known dataset (crescents, levy, banana, boston, ...), images (cifar10, "           \
-      "cifar100, mnist, fashion-mnist, imagenet32, or a file or folder of these), or a folder of .jpg "      \
-      "and .png pictures with one folder per class, or with train and val folders")                          \
+      "table (.csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd; - for standard input), "  \
+      "known dataset (crescents, levy, banana, boston, ...), images (cifar10, cifar100, mnist, "             \
+      "fashion-mnist, imagenet32, or a file or folder of one of these), or a folder of .jpg and .png "       \
+      "pictures with one folder per class or with train and val folders")                                    \
     X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
       "column(s) to predict, by name or zero-based number")                                                  \
     X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...|auto|none",                                \
       "columns to leave out; auto: constant columns, ids and free text, each of which is reported; "         \
-      "auto,COL leaves out COL too")                                                                         \
+      "auto,COL: these and COL")                                                                             \
     X(KEEP, keep, "keep", TEXT, ANY, "", "data", "keep", "COL,...", "columns that --drop auto must keep")    \
     X(WEIGHTS, weights, "weights", TEXT, ANY, "", "data", "weights", "COL",                                  \
-      "column of sample weights, 0 or more, used in the training and validation loss and in the "            \
-      "standardization; not used as a feature, and scores are not weighted")                                 \
+      "column of sample weights (0 or more) for the training and validation loss and the standardization; "  \
+      "scores are not weighted; not used as a feature")                                                      \
     X(GROUP, group, "group", TEXT, ANY, "", "data", "group", "COL",                                          \
       "group column: samples with the same value stay in the same part; not used as a feature")              \
     X(TIME, time, "time", TEXT, ANY, "", "data", "time", "COL",                                              \
-      "column of dates or numbers, not used as a feature, by which samples are split: the latest are the "   \
-      "test part, those before them validation; samples of the same time stay in the same part")             \
+      "column of dates or numbers for a split by time: the latest samples are the test part, those before "  \
+      "them the validation part; samples with the same value stay in the same part; not used as a feature")  \
     X(DELIMITER, delimiter, "delimiter", CHAR, ANY, "", "data", "delimiter", "C",                            \
       "column separator: a character, tab or blank")                                                         \
     X(TASK, task, "task", WORD, TASK, "", "data", "task", OPTION_WORDS(SPH_TASKS), "kind of target")         \
     X(MISSING, missing, "missing", WORD, MISSING, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),     \
       "empty cells: stop with an error, fill in the mean of the training samples, or drop the row")          \
     X(MISSING_WORDS, missing_words, "missing-words", TEXT, ANY, "", "data", "missing_words", "WORD,...",     \
-      "words that mean an empty cell, beside NA, N/A, NaN, null, ? and -; upper and lower case are the "     \
-      "same")                                                                                                \
+      "text values that mean an empty cell, in addition to NA, N/A, NaN, null, ? and -; case is ignored")    \
     X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZE, "", "data", "standardize",                 \
       OPTION_WORDS(SPH_STANDARDIZES),                                                                        \
       "scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the "        \
       "mean only (images are also divided by 255); auto: both for regression, features otherwise; "          \
       "results are always in the target's units")                                                            \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
-      "fraction of the samples in the test part; a dataset with its own test part uses that part "           \
-      "unless F is 0")                                                                                       \
+      "fraction of the samples in the test part; for a dataset with a test part, that part is used unless "  \
+      "F is 0")                                                                                              \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
       "fraction of the remaining samples in the validation part, which chooses the epoch")                   \
     X(SPLIT, split, "split", WORD, SPLIT, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),               \
       "how samples are divided: at random, with equal class proportions, or exactly as scikit-learn "        \
       "does")                                                                                                \
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
-      "use N samples only, chosen by the seed (images: equal class proportions; datasets with their "        \
-      "own test part: N training samples and a test part in proportion)")                                    \
+      "use only N samples, chosen by the seed (images: with equal class proportions; datasets with a test "  \
+      "part: N training samples and a proportional test part)")                                              \
     X(PERMUTE, permute, "permute", U64, ANY, "", "data", "permute", "S",                                     \
-      "first put the rows in the order of numpy's RandomState(S).permutation (Keras uses 113 for "           \
-      "boston)")                                                                                             \
+      "before splitting, order the rows by numpy's RandomState(S).permutation (Keras uses 113 for boston)")  \
     X(COLUMNS, columns, "columns", WORD, COLUMN_ORDER, "", "data", "columns",                                \
       OPTION_WORDS(SPH_COLUMN_ORDERS),                                                                       \
-      "order of the feature columns, on which gmp's angles depend; stored in the model")                     \
+      "order of the feature columns, which determines the angles of gmp; stored in the model")               \
     X(DRAW, draw, "draw", TEXT, DRAW, "", "data", "draw", "seed|authors|N",                                  \
-      "levy: points drawn by the seed, or those that numpy draws after random.seed(N); authors: N = 0, "     \
-      "the papers' points")                                                                                  \
+      "levy: draw the points from --seed, or as numpy does after random.seed(N); authors: N = 0, the "       \
+      "points in the papers")                                                                                \
     X(NOISE, noise, "noise", REAL, NOT_NEGATIVE, "", "data", "noise", "X",                                   \
       "standard deviation of the noise in crescents, spirals and levy")                                      \
     X(AUGMENT, augment, "augment", WORD, AUGMENT, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),         \
@@ -117,7 +115,8 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "height and width of images: folders of pictures are resized and cropped; other images are "           \
       "averaged over blocks, so N must divide their side; stored with the run")                              \
     X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
-      "folders of pictures: shorter side in evaluation, of which the middle is taken; stored with the run")  \
+      "folders of pictures: in evaluation, the shorter side is resized to N before the center crop to "      \
+      "--size; stored with the run")                                                                         \
     X(GRAY, gray, "gray", SWITCH, ANY, "false", "data", "gray", NULL,                                        \
       "convert images to one channel (luma)")                                                                \
     X(DECODE, decode, "decode", WORD, DECODE, "exact", "data", "decode", OPTION_WORDS(SPH_DECODES),          \
@@ -136,8 +135,8 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(WIDTH, width, "width", REAL, POSITIVE, "1", "net", "width", "X",                                       \
       "networks for images: factor on the number of channels of every layer")                                \
     X(STEM, stem, "stem", WORD, STEM, "auto", "net", "stem", OPTION_WORDS(SPH_STEMS),                        \
-      "resnets: first layers, 7 x 7 with stride 2 and a pool (large) or 3 x 3 (small); auto: small for "     \
-      "images below 64 pixels")                                                                              \
+      "resnets: first layers: a 7 x 7 convolution with stride 2 and pooling (large), or a 3 x 3 "            \
+      "convolution (small); auto: small for images below 64 pixels")                                         \
     X(PARAM, param, "param", WORD, PARAM, "gmp", "net", "param", OPTION_WORDS(SPH_PARAMS),                   \
       "parameterization of the hidden layers")                                                               \
     X(NORM, norm, "norm", WORD, NORM, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                        \
@@ -147,30 +146,29 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(NORM_EPSILON, norm_epsilon, "norm-epsilon", REAL, POSITIVE, "", "net", "norm_epsilon", "X",            \
       "epsilon added to the variance by bn, ln and gn")                                                      \
     X(IMN_AT, imn_at, "imn-at", WORD, IMN_PLACE, "", "net", "imn_at", OPTION_WORDS(SPH_IMN_PLACES),          \
-      "imn: at the input of each layer but the first, or after each activation and before pooling, as "      \
-      "in the authors' code")                                                                                \
+      "imn: normalize at the input of each layer except the first, or after each activation and before "     \
+      "pooling as in the papers' code")                                                                      \
     X(MBN_BIAS, mbn_bias, "mbn-bias", WORD, MBN_BIAS, "", "net", "mbn_bias", OPTION_WORDS(SPH_MBN_BIASES),   \
       "mbn: add the bias after subtracting the mean, or use no bias")                                        \
     X(WN_OUTPUT, wn_output, "wn-output", SWITCH, ANY, "", "net", "wn_output", NULL,                          \
       "wn: parameterize the output layer too")                                                               \
     X(ANGLE_ORDER, angle_order, "angle-order", WORD, ANGLE_ORDER, "", "net", "angle_order",                  \
       OPTION_WORDS(SPH_ANGLE_ORDERS),                                                                        \
-      "gmp: order in which the inputs of a convolution (channel, row, column) take the angles; stored "      \
-      "in the model")                                                                                        \
+      "gmp: order of a convolution's inputs (channel, row, column) in the angles; stored in the model")      \
     X(FAN_OUT, fan_out, "fan-out", WORD, FAN_OUT, "", "net", "fan_out", OPTION_WORDS(SPH_FAN_OUTS),          \
       "fan-out of a convolution in --init glorot: filters times the kernel area, or filters alone")          \
     X(ACTIVATION, activation, "activation", WORD, ACT, "relu", "net", "activation", OPTION_WORDS(SPH_ACTS),  \
       "activation of the hidden layers")                                                                     \
     X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|authors|FILE.safetensors",         \
-      "initialization; authors: as in the authors' code (Glorot with --fan-out filters for wn and gmp, "     \
-      "gmp on half a sphere, r at the Glorot norm); or a model file to start from")                          \
+      "initialization, or a model file to start from; authors: as in the papers' code (Glorot with "         \
+      "--fan-out filters for wn and gmp; gmp: directions on half a sphere, r from the Glorot norm)")         \
     X(NEW_HEAD, new_head, "new-head", SWITCH, ANY, "", "net", "new_head", NULL,                              \
-      "with --init FILE: take all tensors but the output layer's from the file, which may have other "       \
+      "with --init FILE: load all tensors except the output layer from the file, which may have other "      \
       "classes or targets")                                                                                  \
     X(INIT_SCALE, init_scale, "init-scale", REAL, POSITIVE, "1", "net", "init_scale", "X",                   \
       "factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")     \
     X(CONV, conv, "conv", WORD, CONV, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                        \
-      "f32 convolutions: the fastest algorithm, including Winograd, or direct ones only")                    \
+      "f32 convolutions: the fastest algorithm, including Winograd, or only direct ones")                    \
                                                                                                              \
     X(LOSS, loss, "loss", WORD, LOSS, "", "training", "loss", OPTION_WORDS(SPH_LOSSES), "loss function")     \
     X(CLASS_WEIGHT, class_weight, "class-weight", WORD, CLASS_WEIGHT, "", "training", "class_weight",        \
@@ -179,16 +177,18 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(LABEL_SMOOTHING, label_smoothing, "label-smoothing", REAL, FRACTION, "0", "training",                  \
       "label_smoothing", "X", "share of each class target that is spread over all classes")                  \
     X(HUBER_DELTA, huber_delta, "huber-delta", REAL, POSITIVE, "", "training", "huber_delta", "X",           \
-      "huber: where the linear part begins, in standard deviations of the target unless --standardize "      \
-      "says otherwise")                                                                                      \
+      "huber: error at which the loss becomes linear, in standard deviations of the target if "              \
+      "--standardize scales the target")                                                                     \
     X(OPTIMIZER, optimizer, "optimizer", WORD, OPTIMIZER, "adam", "training", "optimizer",                   \
       OPTION_WORDS(SPH_OPTIMIZERS), "optimizer")                                                             \
     X(ADAM_FORM, adam_form, "adam-form", WORD, ADAM_FORM, "", "training", "adam_form",                       \
       OPTION_WORDS(SPH_ADAM_FORMS),                                                                          \
-      "adam, adamw: add epsilon to the bias-corrected root (torch) or before the correction (keras)")        \
+      "adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it "        \
+      "(keras)")                                                                                             \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
-      "learning rate; the default is scaled by 0.3 for rmsprop and by 0.1 for lion, and for image "          \
-      "networks with the square root of the batch size (sgd: with the batch size)")                          \
+      "learning rate; the default for rmsprop is 0.3 times, for lion 0.1 times that of the other "           \
+      "optimizers; for image networks, the default is proportional to the square root of the batch size "    \
+      "(sgd: to the batch size)")                                                                            \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
       "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
     X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
@@ -200,21 +200,21 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(NESTEROV, nesterov, "nesterov", SWITCH, ANY, "false", "training", "nesterov", NULL,                    \
       "Nesterov momentum in sgd")                                                                            \
     X(WEIGHT_DECAY, weight_decay, "weight-decay", REAL, NOT_NEGATIVE, "0", "training", "weight_decay", "X",  \
-      "weight decay; not applied to angles, offsets, biases and norms")                                      \
+      "weight decay; not applied to angles, offsets, biases and parameters of norms")                        \
     X(BETA1, beta1, "beta1", REAL, FRACTION, "", "training", "beta1", "X",                                   \
       "decay rate of the mean of gradients in adam, adamw and lion")                                         \
     X(BETA2, beta2, "beta2", REAL, FRACTION, "", "training", "beta2", "X",                                   \
-      "decay rate of the mean of squares in adam, adamw and rmsprop, and of lion's momentum")                \
+      "decay rate of the mean of squared gradients in adam, adamw and rmsprop, and of the momentum in lion") \
     X(EPSILON, epsilon, "epsilon", REAL, NOT_NEGATIVE, "", "training", "epsilon", "X",                       \
       "epsilon of adam, adamw and rmsprop")                                                                  \
     X(NATURAL, natural, "natural", REAL, POSITIVE, "", "training", "natural", "X",                           \
-      "gmp: natural gradient, the gradient of each angle divided by its metric plus X (for example "         \
-      "0.01); sphere has it already")                                                                        \
+      "gmp: natural gradient: divide the gradient of each angle by its metric plus X, for example 0.01; "    \
+      "sphere needs no such option")                                                                         \
     X(FREEZE, freeze, "freeze", TEXT, ANY, "", "training", "freeze", "PATH,...",                             \
-      "tensors that are not trained, by name or beginning of the name: layers.0, conv1, layer1; a "          \
-      "layer whose tensors are all frozen also keeps its running statistics")                                \
+      "tensors that are not trained, given by name or by the first part of the name: layers.0, conv1, "      \
+      "layer1; a layer with only frozen tensors also keeps its running statistics")                          \
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
-      "largest norm of a gradient; 0: no limit")                                                             \
+      "maximum norm of the gradient; 0: no limit")                                                           \
     X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full", "samples in a step")        \
     X(MICRO, micro, "micro", SIZE, POSITIVE, "", "training", "micro", "N",                                   \
       "process a batch N samples at a time, to save memory")                                                 \
@@ -222,52 +222,52 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "small: recompute the outputs of bn and imn in the backward pass instead of storing them; same "       \
       "results, slower")                                                                                     \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
-      "largest number of passes over the training part")                                                     \
+      "maximum number of passes over the training part")                                                     \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
       OPTION_WORDS(SPH_SCHEDULES), "learning rate schedule" SPH_SCHEDULES(OPTION_THEN_HELP))                 \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
-      "epochs in which lr rises to its value")                                                               \
+      "number of epochs in which the learning rate increases linearly to its value")                         \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
-      "stop after N epochs without a better value; 0: never")                                                \
+      "stop after N epochs without a better --monitor; 0: never")                                            \
     X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
-      "value that chooses the epoch: train_loss, or val_ and the name of a metric")                          \
+      "metric that chooses the epoch: train_loss, or val_ and the name of a metric")                         \
     X(TRAIN_SCORES, train_scores, "train-scores", SWITCH, ANY, "false", "training", "train_scores", NULL,    \
-      "score the training part after each epoch too (train_accuracy, train_top5, ... in "                    \
-      "metrics.jsonl); costs one more pass over it")                                                         \
+      "also score the training part after each epoch (train_accuracy, train_top5, ... in metrics.jsonl), "   \
+      "which needs one more pass over it")                                                                   \
     X(NORM_MOMENTUM, norm_momentum, "norm-momentum", REAL, SHARE, "0.1", "training", "norm_momentum", "X",   \
-      "share of the newest batch in running statistics")                                                     \
+      "weight of the newest batch in running statistics")                                                    \
     X(NORM_VARIANCE, norm_variance, "norm-variance", WORD, VARIANCE, "", "training", "norm_variance",        \
       OPTION_WORDS(SPH_VARIANCES), "bn: divide the running variance by n - 1 (unbiased) or by n (biased)")   \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
-      "checkpoint_seconds", "X", "least time between checkpoints; 0: after every epoch")                     \
+      "checkpoint_seconds", "X", "minimum time between checkpoints; 0: after every epoch")                   \
     X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \
       "train K networks with different seeds and predict their mean; --threads of them train at the "        \
       "same time, which does not change results")                                                            \
     X(ENSEMBLE_VAL, ensemble_val, "ensemble-val", WORD, ENSEMBLE_VALS, "", "training", "ensemble_val",       \
       OPTION_WORDS(OPTION_ENSEMBLE_VALS),                                                                    \
-      "ensemble: the part that chooses the epoch of each network: the validation part for all (one), "       \
-      "or for each another of 1 / --val folds of the training and validation part (folds), so that "         \
-      "every sample is trained on")                                                                          \
+      "data that chooses the epoch of each network in an ensemble: one: the validation part, for all; "      \
+      "folds: for each network another of 1 / --val folds of the training and validation part, so that "     \
+      "every sample is used for training")                                                                   \
     X(REFIT, refit, "refit", SWITCH, ANY, "", "training", "refit", NULL,                                     \
-      "after the validation part has chosen the epoch, train again from the same initial values on the "     \
-      "training and validation part for that many epochs, and keep this network")                            \
+      "after the validation part has chosen the number of epochs, train again from the same initialization " \
+      "on the training and validation parts, and keep that network")                                         \
     X(TUNE, tune, "tune", SIZE, POSITIVE, "", "training", "tune", "N",                                       \
-      "first choose learning rate, hidden units and batch size, unless they are given, by successive "       \
-      "halving on the validation part, in the time of N trainings on all cores; tune.json lists what "       \
-      "was tried; mlp only")                                                                                 \
+      "before training, choose learning rate, hidden units and batch size by successive halving on the "     \
+      "validation part, in the time of N trainings on all cores; options that you set are not changed; "     \
+      "tune.json lists the candidates; only for --net mlp")                                                  \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
-      "record into boundaries.npz: boundaries (their moves at every step, and their positions at every "     \
-      "epoch, or as :every or :0,10,100 say), patterns (which units are active for which samples), "         \
-      "gradients (sizes of gradients, share of active units)")                                               \
+      "write boundaries.npz with boundaries (moves at every step, and positions at every epoch, with "       \
+      ":every at every step, or with :0,10,100 at these steps), patterns (which units are active for which " \
+      "samples), or gradients (sizes of gradients, share of active units)")                                  \
     X(LOG, log, "log", WORD, LOGS, "none", "training", "log", OPTION_WORDS(OPTION_LOGS),                     \
       "tensorboard: also write an event file, with turns of boundaries, dead units and histograms if "       \
       "boundaries are recorded")                                                                             \
                                                                                                              \
     X(PROTOCOL, protocol, "protocol", WORD, PROTOCOLS, "holdout", "run", "protocol",                         \
       OPTION_WORDS(OPTION_PROTOCOLS),                                                                        \
-      "what chooses the epoch: the validation part, the fold given by --fold, or the test part as in "       \
-      "the authors' code (a leak, for comparison only); reference also sets the constants of that code "     \
-      "(docs/numerics.md)")                                                                                  \
+      "data that chooses the epoch: the validation part, the fold given by --fold, or the test part as in "  \
+      "the papers' code (this leaks the test part; only for comparison with published results); reference "  \
+      "also sets the constants of that code (docs/numerics.md)")                                             \
     X(FOLDS, folds, "folds", SIZE, POSITIVE, "", "run", "folds", "N",                                        \
       "cv: number of folds of the training part, as scikit-learn's KFold(N, shuffle=True)")                  \
     X(FOLD, fold, "fold", SIZE, ANY, "", "run", "fold", "K",                                                 \

@@ -20,7 +20,7 @@ check "files: $(complete_ train --data hou)" [ "$(complete_ train --data hou)" =
 commands=$("$SPHERELU" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | sort -u | grep -vx spherelu)
 for command in $commands; do
     offered=$(complete_ "$command" --)
-    for option in $("$SPHERELU" "$command" --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'); do
+    for option in $("$SPHERELU" "$command" --help-all | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'); do
         check "bash does not offer $command --$option" grep -qx -- "--$option" <<<"$offered"
     done
 done
@@ -52,7 +52,7 @@ if command -v fish >/dev/null; then
     check "fish, files" [ "$(fish_offers 'spherelu train --data hou')" = houses.csv ]
     for command in $commands; do
         fish_offers "spherelu $command --" >offered
-        for option in $("$SPHERELU" "$command" --help | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'); do
+        for option in $("$SPHERELU" "$command" --help-all | sed -n 's/^  --\([a-z0-9-]*\).*/\1/p'); do
             check "fish does not offer $command --$option" grep -qx -- "--$option" offered
         done
     done

@@ -42,7 +42,7 @@ for command in "${commands[@]}"; do
     run 0 $command
     check "$command printed nothing" [ -s out ]
 done
-for name in $("$SPHERELU" --help | sed -n '/^to begin/q; s/^  \([a-z]*\) .*/\1/p'); do
+for name in $("$SPHERELU" --help | sed -n '/^first steps/q; s/^  \([a-z]*\) .*/\1/p'); do
     [ "$name" != playground ] || continue # needs make playground: playground.sh
     check "$name is not tried" grep -q "^$name " <(printf '%s\n' "${commands[@]}")
 done

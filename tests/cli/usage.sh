@@ -16,22 +16,33 @@ for command in train eval predict boundaries regions convert bench; do
     awk 'length > 100 { exit 1 }' out || wrong "help of $command is wider than 100 columns"
 done
 run 0 help; shows "usage"
-run 0 train --help
+run 0 train --help-all
 for option in data target drop delimiter task missing standardize test val split rows net hidden param norm activation \
     init loss label-smoothing optimizer lr lr-theta lr-lambda lr-r momentum nesterov weight-decay beta1 beta2 epsilon natural clip batch micro epochs \
     schedule warmup patience monitor norm-momentum ensemble refit tune checkpoint-seconds resume out seed seed-split seed-init threads dtype json quiet \
     verbose help version; do
     checks=$((checks + 1))
-    grep -qE -- "^  --$option( |\$)" out || wrong "train --help lacks --$option"
+    grep -qE -- "^  --$option( |\$)" out || wrong "train --help-all lacks --$option"
 done
 checks=$((checks + 1))
-run 0 predict --help; shows "that of the second class"
+# --help has the options used most with their defaults and three examples; --help-all has every option once
+run 0 train --help; shows "  --data " "  --lr X" "(default" "help-all lists all"
+checks=$((checks + 3))
+[ "$(grep -c '^  --' out)" -le 40 ] || wrong "train --help has more than 40 options"
+[ "$(grep -c '^  spherelu train' out)" = 3 ] || wrong "train --help does not have three examples"
+grep -q '^  --angle-order' out && wrong "train --help has a constant of the papers' code"
+run 0 train --help-all; shows "constants of the papers' code" "  --angle-order" "  balanced_accuracy"
+checks=$((checks + 1))
+[ -z "$(grep -o '^  --[a-z0-9-]*' out | sort | uniq -d)" ] || wrong "train --help-all has an option twice"
+run 0 predict --help; shows "prediction_TARGET for each target"
 run 0 --version; shows "kernels: "; shows "cpu: "
 grep -qE '^spherelu [0-9]+\.[0-9]+\.[0-9]+$' out || wrong "--version does not begin with the version"
 run 0 train --version; shows "kernels: "
 
 # ---- commands
-run 2; fails argument key=COMMAND
+run 0; shows "commands used most" "spherelu --help lists all"
+checks=$((checks + 1))
+[ "$(wc -l <out)" -le 24 ] || wrong "the overview has more than 24 lines"
 run 2 trian; fails argument key=trian
 run 2 zzzzzz; fails argument key=zzzzzz
 run 2 --quiet; fails argument key=--quiet
