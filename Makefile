@@ -138,7 +138,7 @@ install: all
 	@scripts/stage $(BUILD)/install.log "install   " cmake --install $(BUILD) --prefix $(PREFIX)
 	@echo "installed under $(PREFIX); $(BUILD)/install_manifest.txt names each file"
 
-deb:
+deb: playground
 	@scripts/install-deps build downloads packages
 	@scripts/stage $(BUILD)/deb.log "packages  " scripts/make-deb $(BUILD)/deb
 	@ls $(BUILD)/deb/*.deb
@@ -151,7 +151,7 @@ docs: tool
 	@SPHERELU=$(BUILD)/spherelu scripts/make-cli-docs >$(BUILD)/cli.md && cp $(BUILD)/cli.md docs/cli.md
 	@SPHERELU=$(BUILD)/spherelu scripts/make-man >$(BUILD)/spherelu.1 && cp $(BUILD)/spherelu.1 man/spherelu.1
 
-site: tool
+site: tool playground
 	@LOG=$(BUILD)/packages.log scripts/install-deps site
 	@scripts/stage $(BUILD)/site.log "site      " scripts/make-site $(BUILD)
 	@tail -n 1 $(BUILD)/site.log && echo "open $(BUILD)/site/index.html"

@@ -59,7 +59,7 @@ class Card {
     add(
       'jumps',
       'Jumps',
-      'lines that turned by more than 12 degrees in a step, or broke away in 1-D, since the start',
+      'lines that turned by more than 12 degrees a step from one picture to the next, or broke away in 1-D, since the start',
     );
     if (!flat) add('regions', 'Regions', 'linear regions in the picture');
     add('dead', 'Dead', 'units that are active for no training point');
@@ -70,8 +70,8 @@ class Card {
       element('div', { className: 'frame' }, canvas, this.badge),
       element(
         'p',
-        { className: 'turn', title: 'since the start, over all units' },
-        element('span', { textContent: `Largest ${flat ? 'move' : 'turn'} in one step` }),
+        { className: 'turn', title: 'in one step since the start, over all units' },
+        element('span', { textContent: `Largest ${flat ? 'move' : 'turn in one step'}` }),
         this.turn,
       ),
       stats,

@@ -34,7 +34,10 @@ export function parseCsv(text: string): Sheet {
       throw new Error(
         `Line ${record.line}: expected ${names.length} columns, found ${record.fields.length}.`,
       );
-  if (body.length < 4) throw new Error(`The table has ${body.length === 1 ? '1 row' : `${body.length} rows`}; at least 4 are needed.`);
+  if (body.length < 4)
+    throw new Error(
+      `The table has ${body.length === 1 ? '1 row' : `${body.length} rows`}; at least 4 are needed.`,
+    );
   return { names, rows: body.map(r => r.fields) };
 }
 

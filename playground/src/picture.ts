@@ -83,7 +83,7 @@ export class Picture {
     }
   }
 
-  /** A line that turned by more than JUMP degrees a step, or left its place by a quarter of the window. */
+  /** Lines that turned by more than JUMP degrees a step since the frame before, or left their place in 1-D. */
   private findJumps(before: Float64Array, after: Float64Array, steps: number): void {
     const [left, right] = (this.dataset as Dataset).window;
     const flat = this.dataset?.features === 1;
@@ -92,7 +92,7 @@ export class Picture {
       const [d, e, f] = after.subarray(LINE * j, LINE * j + 3);
       const turn = (Math.abs(Math.atan2(a * e - b * d, a * d + b * e)) * 180) / Math.PI;
       const moved = Math.hypot(a * c - d * f, b * c - e * f) / (right - left);
-      if (turn > Math.min(90, JUMP * steps) || (flat && moved > Math.min(0.5, 0.05 * steps))) {
+      if (turn > JUMP * steps || (flat && moved > 0.05 * steps)) {
         this.flashes.set(j, { at: performance.now(), from: before.slice(LINE * j, LINE * (j + 1)) });
         this.jumps++;
       }

@@ -44,6 +44,7 @@ export async function open({
   dark = false,
   calm = false,
   file = page,
+  framed = false, // file holds the page in a frame
 } = {}) {
   const context = await browser.newContext({
     viewport: { width, height },
@@ -60,7 +61,7 @@ export async function open({
     request => /^(https?|wss?):/.test(request.url()) && errors.push(`request ${request.url()}`),
   );
   await tab.goto(pathToFileURL(file).href + (hash ? `#${hash}` : ''));
-  await tab.waitForFunction(() => window.app?.dataset);
+  if (!framed) await tab.waitForFunction(() => window.app?.dataset);
   return {
     tab,
     steps: () => tab.evaluate(() => window.app.step),

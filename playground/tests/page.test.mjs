@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The page in Chromium: presets, controls, links, data of the visitor, keyboard, layout and accessibility.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { close, launch, open, openAt } from './browser.mjs';
+import { pathToFileURL } from 'node:url';
+import { close, page as file, folder, launch, open, openAt } from './browser.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -30,6 +32,7 @@ test('every preset trains', async () => {
   for (const id of ids) {
     await page.choose('story', id);
     await page.choose('speed', '0');
+    if (id === 'figure1') await page.tab.click('#play'); // it is at rest
     await page.tab.waitForFunction(() => window.app.step >= 60, null, { timeout: 60_000 });
     assert.equal(await page.message(), '', id);
     const losses = await page.tab.$$eval('.card dl div:first-child dd', list => list.map(d => d.textContent));
@@ -309,6 +312,38 @@ test('the tour has six steps', async () => {
   }
   assert.ok(await page.tab.isHidden('#tour'));
   assert.equal(await page.message(), '');
+  await page.end();
+});
+
+test('an address with a preset opens it, and the shake preset is at rest with its dashed lines', async () => {
+  const page = await open({ hash: 'preset=figure1' });
+  assert.equal(await page.tab.inputValue('#story'), 'figure1');
+  await page.tab.waitForFunction(() => window.app.cards.pictures.every(p => p.shaken));
+  assert.equal(await page.steps(), 0);
+  assert.ok(await page.tab.isHidden('#whole'));
+  await page.tab.evaluate(() => {
+    location.hash = 'preset=figure3';
+  });
+  await page.tab.waitForFunction(() => window.app.dataset?.names[0] === 'At1' && window.app.step > 2);
+  assert.equal(await page.tab.inputValue('#story'), 'figure3');
+  await page.end();
+});
+
+test('in a frame of another page: pictures, buttons and a link to the whole page', async () => {
+  const where = folder();
+  writeFileSync(
+    join(where, 'index.html'),
+    `<iframe src="${pathToFileURL(file)}#preset=jump" width="700" height="660">`,
+  );
+  const page = await open({ file: join(where, 'index.html'), framed: true });
+  const frame = page.tab.frames()[1];
+  await frame.waitForFunction(() => window.app?.step > 3);
+  assert.ok(await frame.isVisible('.card canvas'));
+  assert.ok(await frame.isVisible('#play'));
+  assert.ok(await frame.isHidden('#panels'));
+  assert.match(await frame.getAttribute('#whole', 'href'), /playground\.html#preset=jump$/);
+  const over = await frame.evaluate(() => document.documentElement.scrollHeight - window.innerHeight);
+  assert.ok(over <= 0, `the frame scrolls by ${over} pixels`);
   await page.end();
 });
 
