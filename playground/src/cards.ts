@@ -59,7 +59,9 @@ class Card {
     add(
       'jumps',
       'Jumps',
-      'lines that turned by more than 12 degrees a step from one picture to the next, or broke away in 1-D, since the start',
+      flat
+        ? 'steps since the start in which a breakpoint moved by more than 5 % of the width'
+        : 'steps since the start in which a line turned by more than 12 degrees',
     );
     if (!flat) add('regions', 'Regions', 'linear regions in the picture');
     add('dead', 'Dead', 'units that are active for no training point');

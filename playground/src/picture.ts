@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // One method's picture: surface or regions, data, and the boundary of every unit with a fading trail.
 import { rgb, type Theme } from './colours';
-import { CURVE, type Dataset, EDGE, LINE, type MethodFrame } from './types';
+import { CURVE, type Dataset, EDGE, LINE, LOG, type MethodFrame } from './types';
 
 export interface Unit {
   layer: number;
@@ -39,7 +39,7 @@ export class Picture {
   private box: HTMLElement | null = null;
   shaken: Float64Array | null = null;
   picked: Unit | null = null;
-  jumps = 0; // lines that jumped since the start
+  jumps = 0; // steps since the start in which a line jumped
   paths = new Map<number, number[]>(); // unit of the first layer: directions (degrees) and offsets of the last frames
 
   constructor(readonly canvas: HTMLCanvasElement) {
@@ -61,6 +61,7 @@ export class Picture {
   }
 
   take(frame: MethodFrame, step: number): void {
+    this.countJumps(frame.log);
     const before = this.trail[this.trail.length - 1];
     if (frame.lines.length && step !== this.step) {
       if (before && step > this.step) this.findJumps(before, frame.lines, step - this.step);
@@ -83,6 +84,14 @@ export class Picture {
     }
   }
 
+  /** Of every step, and not of what the pictures show: there may be many steps between two of them. */
+  private countJumps(log: Float64Array): void {
+    const [left, right] = (this.dataset as Dataset).window;
+    const flat = this.dataset?.features === 1;
+    for (let i = 0; i < log.length; i += LOG)
+      if (flat ? log[i + 1] > 0.05 * (right - left) : log[i + 2] > (JUMP * Math.PI) / 180) this.jumps++;
+  }
+
   /** Lines that turned by more than JUMP degrees a step since the frame before, or left their place in 1-D. */
   private findJumps(before: Float64Array, after: Float64Array, steps: number): void {
     const [left, right] = (this.dataset as Dataset).window;
@@ -94,7 +103,6 @@ export class Picture {
       const moved = Math.hypot(a * c - d * f, b * c - e * f) / (right - left);
       if (turn > JUMP * steps || (flat && moved > 0.05 * steps)) {
         this.flashes.set(j, { at: performance.now(), from: before.slice(LINE * j, LINE * (j + 1)) });
-        this.jumps++;
       }
     }
   }

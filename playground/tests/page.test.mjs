@@ -21,6 +21,8 @@ test('opening the page shows SP jumping and GmP gliding side by side', async () 
   const turns = await page.tab.evaluate(() => window.app.plots.largestTurn);
   assert.ok(turns[0] > 40, `SP turns by ${turns[0]} degrees`);
   assert.ok(turns[1] < 7, `GmP turns by ${turns[1]} degrees`);
+  const jumps = await page.tab.evaluate(() => window.app.cards.pictures.map(p => p.jumps));
+  assert.ok(jumps[0] > 0 && jumps[1] === 0, `jumps: ${jumps}`);
   assert.match(await page.tab.textContent('#lead'), /jump/);
   await page.end();
 });
