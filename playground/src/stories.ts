@@ -196,7 +196,7 @@ export interface Stop {
 export const TOUR: Stop[] = [
   {
     title: 'What the lines are',
-    text: 'The network has 12 hidden ReLU units. Each line is the place where one unit switches between off and on. The colours show what the network predicts: a circle in the middle of a ring. Point at a line to see its unit.',
+    text: 'The network has 12 hidden ReLU units. Each line is the place where one unit switches between off and on. The colours show what the network predicts: a circle in the middle of a ring. Point at a line, or tap it, to see its unit.',
     story: 'jump',
     settings: { methods: [{ param: 'sp', norm: 'none' }] },
     view: { speed: 3 },
