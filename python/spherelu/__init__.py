@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ._train import Run as Run
     from ._train import View as View
     from ._train import train as train
+    from ._watch import watch as watch
     from .sklearn import Classifier as Classifier
     from .sklearn import Regressor as Regressor
 
@@ -88,6 +89,7 @@ __all__ = [
     "save",
     "train",
     "version",
+    "watch",
 ]
 
 # The module of each name that is imported at its first use: importing this package needs neither NumPy nor the library.
@@ -99,6 +101,7 @@ _HOMES = {
     "_options": ("Option", "options"),
     "_tables": ("Column", "Columns"),
     "_train": ("Run", "View", "train"),
+    "_watch": ("watch",),
     "sklearn": ("Classifier", "Regressor"),
 }
 

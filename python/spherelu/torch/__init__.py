@@ -16,6 +16,8 @@ sign of r is applied after the activation, where a homogeneous one follows, and 
 
 from __future__ import annotations
 
+from typing import Any as _Any
+
 try:
     import torch as _torch  # noqa: F401
 except ImportError as error:
@@ -24,7 +26,9 @@ except ImportError as error:
 from ._layers import GmP, Sphere, bake, group_lr, parametrize, parametrized, renormalize
 from ._motion import BoundaryTracker, Motion
 from ._op import angles, directions, scan, scan_grad
+from ._slices import regions
 from ._trace import TraceError
+from ._watch import Watch, WatchedLayer, to_tensorboard
 
 __all__ = [
     "BoundaryTracker",
@@ -32,13 +36,26 @@ __all__ = [
     "Motion",
     "Sphere",
     "TraceError",
+    "Watch",
+    "WatchCallback",
+    "WatchedLayer",
     "angles",
     "bake",
     "directions",
     "group_lr",
     "parametrize",
     "parametrized",
+    "regions",
     "renormalize",
     "scan",
     "scan_grad",
+    "to_tensorboard",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    if name == "WatchCallback":  # imports Lightning
+        from ._lightning import WatchCallback
+
+        return WatchCallback
+    raise AttributeError(f"module 'spherelu.torch' has no attribute '{name}'")
