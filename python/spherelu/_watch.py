@@ -16,7 +16,7 @@ def watch(
     *,
     data: Any = None,
     forward: Callable[..., Any] | None = None,
-    rows: int = 128,
+    rows: int = 64,
     layers: Iterable[str] | None = None,
     locations: bool | Iterable[str] | None = None,
     optimizer: Any = None,

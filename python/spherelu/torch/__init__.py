@@ -16,6 +16,7 @@ sign of r is applied after the activation, where a homogeneous one follows, and 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 try:
@@ -29,6 +30,9 @@ from ._op import angles, directions, scan, scan_grad
 from ._slices import regions
 from ._trace import TraceError
 from ._watch import Watch, WatchedLayer, to_tensorboard
+
+if TYPE_CHECKING:
+    from ._lightning import WatchCallback
 
 __all__ = [
     "BoundaryTracker",
@@ -54,7 +58,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> _Any:
-    if name == "WatchCallback":  # imports Lightning
+    if name == "WatchCallback":  # imports Lightning, if it is installed
         from ._lightning import WatchCallback
 
         return WatchCallback

@@ -3,22 +3,28 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from torch import nn
 
 from ._watch import Watch
 
-try:
-    import lightning.pytorch as _lightning
-except ImportError:
-    try:
-        import pytorch_lightning as _lightning
-    except ImportError as error:
-        raise ImportError("WatchCallback needs Lightning: pip install lightning") from error
+
+def _base() -> Any:
+    """Lightning's Callback, under either name of the package; without Lightning, object."""
+    for name in ("lightning.pytorch", "pytorch_lightning"):
+        try:
+            return importlib.import_module(name).Callback
+        except ImportError:
+            pass
+    return object
 
 
-class WatchCallback(_lightning.Callback):  # type: ignore[misc]
+_Callback: Any = _base()
+
+
+class WatchCallback(_Callback):  # type: ignore[misc]
     """A callback for Lightning's Trainer: `Trainer(callbacks=[WatchCallback(every=10)])`.
 
     `watch` is the Watch of the training. Its scalars go to the loggers of the trainer.
@@ -28,6 +34,8 @@ class WatchCallback(_lightning.Callback):  # type: ignore[misc]
     """
 
     def __init__(self, every: int = 10, module: str | None = None, **options: Any) -> None:
+        if _Callback is object:
+            raise ImportError("WatchCallback needs Lightning: pip install lightning")
         self.every, self.module, self.options = every, module, options
         self.watch: Watch | None = None
 

@@ -90,10 +90,10 @@ class _Follow(TorchDispatchMode):
         name = name[:-1] if inplace else name
         first = args[0] if args else None
         tag = self.tags[id(first)][1] if isinstance(first, Tensor) and id(first) in self.tags else None
-        before = tuple(first.shape) if tag is not None else ()
+        before = tuple(first.shape) if isinstance(first, Tensor) else ()
         others = [t for t in _tensors((args[1:], kwargs)) if id(t) in self.tags]
         word = _activation(name, args, kwargs) if tag is not None else None
-        if tag is not None and word is not None:
+        if tag is not None and word is not None and isinstance(first, Tensor):
             about = self.found[tag.layer]
             about.activation = word
             about.norms.append(tag.norms)
@@ -249,7 +249,11 @@ def probe(model: nn.Module, layers: dict[str, nn.Module], run: Callable[[], Any]
 
 def _no_autocast(model: nn.Module) -> Any:
     device = next((p.device.type for p in model.parameters()), "cpu")
-    return torch.autocast(device, enabled=False) if device in ("cpu", "cuda") else nullcontext()
+    try:
+        active = torch.is_autocast_enabled(device)
+    except TypeError:  # PyTorch 1.13 asks for no device
+        active = torch.is_autocast_enabled() or torch.is_autocast_cpu_enabled()
+    return torch.autocast(device, enabled=False) if active else nullcontext()
 
 
 @torch.no_grad()

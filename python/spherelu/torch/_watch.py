@@ -142,7 +142,7 @@ class Watch:
         *,
         data: Any = None,
         forward: Callable[..., Any] | None = None,
-        rows: int = 128,
+        rows: int = 64,
         layers: Iterable[str] | None = None,
         locations: bool | Iterable[str] | None = None,
         optimizer: torch.optim.Optimizer | None = None,
@@ -177,6 +177,7 @@ class Watch:
         self._placed: tuple[torch.device, torch.dtype] | None = None
         self._norms: dict[str, tuple[nn.Module, ...]] = {}
         self._before: dict[str, Planes] = {}
+        self._spare: dict[str, Tensor] = {}  # memory for copies of weights
         self._bits: dict[str, list[Tensor]] = {}
         self._started = self._closed = self._inside = self._blind = self._warned = False
         self._auto, self._optimizer = auto, None if optimizer is None else id(optimizer)
@@ -266,10 +267,12 @@ class Watch:
         self.step_number += 1
         due = self.step_number % self.every == 0
         if due or (self.step_number + 1) % self.every == 0:
-            now = self._look()
+            next_due = (self.step_number + 1) % self.every == 0
+            now = self._look(next_due)
             if due:
                 self._record(now)
-            self._before = now if (self.step_number + 1) % self.every == 0 else {}
+            if next_due:
+                self._before = now
         return due
 
     # ---- what
@@ -291,7 +294,7 @@ class Watch:
         for name, module in self._modules.items():
             self.layers[name] = self._describe(name, module, found.get(name))
         self._versions = sum(p._version for p in self.model.parameters())
-        now = self._look()
+        now = self._look(self.every == 1)
         self._record(now, found)
         self._before = now if self.every == 1 else {}
 
@@ -339,8 +342,9 @@ class Watch:
             about.boundary, about.note = "per sample", f"{about.normalization} uses statistics of each sample or batch"
         return about
 
-    def _look(self) -> dict[str, Planes]:
-        return {name: planes(self._modules[name], norms) for name, norms in self._norms.items()}
+    def _look(self, kept: bool) -> dict[str, Planes]:
+        """kept: until the next step, so that weights have to be copied."""
+        return {name: planes(self._modules[name], norms, kept, self._spare.pop(name, None) if kept else None) for name, norms in self._norms.items()}
 
     def _keeps(self, about: WatchedLayer) -> bool:
         if self._locations is None or isinstance(self._locations, bool):
@@ -361,7 +365,9 @@ class Watch:
             if name in now:
                 values.update(norm=now[name].norm, offset=now[name].offset)
                 if name in self._before:
-                    values["move"], values["turn"] = motion(self._before[name], now[name])
+                    before = self._before.pop(name)
+                    values["move"], values["turn"] = motion(before, now[name])
+                    self._spare[name] = before.rows
                 if self._keeps(about):
                     values["phi"] = now[name].phi
             about._put(**values)
@@ -458,7 +464,7 @@ class Watch:
         if self._own_writer and not self._closed:
             self._writer.close()
         self._closed = True
-        self._before, self._bits, self._args, self._kwargs = {}, {}, (), {}
+        self._before, self._spare, self._bits, self._args, self._kwargs = {}, {}, {}, (), {}
 
     def __enter__(self) -> Watch:
         return self
@@ -478,7 +484,7 @@ class Watch:
 def _count(bits: Tensor, axis: int) -> Array:
     """The number of ones of each unit."""
     others = [d for d in range(bits.ndim) if d != axis]
-    ones = bits.sum(others) if others else bits
+    ones = torch.count_nonzero(bits, dim=others) if others else bits
     out: Array = ones.cpu().numpy().astype(np.float64)
     return out
 

@@ -39,8 +39,9 @@ def _lines(watch: Watch, ax: Any, key: str) -> None:
     scale = np.degrees(1) if key == "turn" else 1.0
     smallest, largest = np.inf, 0.0
     for colour, about in zip(colours, layers):
-        values = np.ma.masked_invalid(getattr(about, key)[1:] * scale)
-        most, middle = values.max(axis=1).filled(np.nan), np.ma.median(values, axis=1).filled(np.nan)
+        raw = getattr(about, key)[1:] * scale
+        values = np.ma.masked_invalid(raw)
+        most, middle = values.max(axis=1).filled(np.nan), np.nanmedian(np.where(np.isnan(raw).all(axis=1, keepdims=True), 0.0, raw), axis=1)
         label = about.name if len(layers) <= _LAYERS or about in (layers[0], layers[-1]) else None
         ax.plot(about.step[1:], most, color=colour, lw=1.4, label=label)
         ax.plot(about.step[1:], middle, color=colour, lw=0.9, ls=":")
