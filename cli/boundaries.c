@@ -249,6 +249,19 @@ static void tell_order(const struct args *args, const sph_boundaries *all, const
              first, n, n, last);
 }
 
+/* Clipping bends a straight boundary of what the network takes. */
+static void tell_units(const struct args *args, const sph_boundaries *all)
+{
+    const sph_boundary *first = &all->layer[0];
+    if (args_on(args, "quiet") || first->raw || !first->phi_net)
+        return;
+    cli_note(args->command, "scale",
+             "features are clipped (--scale robust), so the boundaries of layer %zu are hyperplanes in the "
+             "scaled features, and norm, offset, phi, direction and nearest are in these; phi_net is in the "
+             "units of the data",
+             first->layer);
+}
+
 static int run_boundaries(const struct args *args)
 {
     sph_run *run = NULL;
@@ -264,9 +277,11 @@ static int run_boundaries(const struct args *args)
         if ((err = find_boundaries(args, run, layer, rows, &found)) < 0 ||
             (err = sph_data_of_note(&columns, sph_net_note(sph_run_net(run)))) < 0)
             code = cli_fail_with(args->command, err);
-        else if (args_on(args, "json"))
+        if (!code)
+            tell_units(args, found);
+        if (!code && args_on(args, "json"))
             code = print_json(args->command, found, columns, vectors);
-        else {
+        else if (!code) {
             if (vectors)
                 tell_order(args, found, columns);
             if (isatty(STDOUT_FILENO) && !args_on(args, "csv"))
@@ -310,7 +325,9 @@ const struct command command_boundaries = {
         "the nearest sample. pole, for gmp, is the smallest |sin theta| of the angles except the last; 0 is "
         "a pole of the coordinates. Undefined values are empty: all but active_share after a norm with "
         "statistics of each sample and a nonzero shift, offset and phi where |w| is 0, and all values that "
-        "need data if the run's data are gone or changed, which is reported on stderr.",
+        "need data if the run's data are gone or changed, which is reported on stderr.\nA run with --scale "
+        "robust clips its features: the first layer is then given in the scaled features, and only phi_net "
+        "in the units of the data; it is empty where a clipped feature does not reach the point.",
     .examples = "  spherelu boundaries runs/first\n"
                 "  spherelu boundaries runs/first --layer 0 > first-layer.csv\n"
                 "  spherelu boundaries runs/prices --data new-houses.csv --json\n"

@@ -179,7 +179,9 @@ static __attribute__((unused)) void fit_scaling(sph_net *net, const sph_data *da
 {
     uint32_t rows[] = {1, 3, 4};
     scaling_free(&net->scaling);
-    assert_int_equal(scaling_fit(&net->scaling, data, rows, 3, SPH_STANDARDIZE_FEATURES), 0);
+    assert_int_equal(
+        scaling_fit(&net->scaling, data, rows, 3, &(struct scaling_how){.kind = SPH_STANDARDIZE_FEATURES}),
+        0);
 }
 
 #endif

@@ -4,6 +4,7 @@
  *
  * For tests/onnx_runtime.py: each net of onnx_nets.h as DIR/K.onnx, and what it makes of some rows, DIR/K.x and DIR/K.y in
  * f64. Stdout has a line for each: K, its name, rows, inputs, outputs. bn is kept in every third, opsets go round. */
+#define ONNX_NETS_CLIP 1
 #include "onnx_nets.h"
 
 enum { ROWS = 3 };

@@ -40,6 +40,10 @@ static void shake(sph_net *net, uint64_t seed)
     }
 }
 
+#ifndef ONNX_NETS_CLIP
+#define ONNX_NETS_CLIP 0
+#endif
+
 /* Standardisation, one number a channel: what images have. */
 static void scale_randomly(sph_net *net, struct rng *rng)
 {
@@ -51,6 +55,11 @@ static void scale_randomly(sph_net *net, struct rng *rng)
     for (size_t i = 0; i < n; i++) {
         s->x_mean[i] = i % pixels ? s->x_mean[i - 1] : 3 * rng_normal(rng);
         s->x_scale[i] = i % pixels ? s->x_scale[i - 1] : 0.5 + rng_unit(rng);
+    }
+    if (ONNX_NETS_CLIP && pixels == 1 && rng_unit(rng) < 0.5) { /* some features, which import does not read */
+        s->x_clip = mem_get(n, sizeof(double));
+        for (size_t i = 0; i < n; i++)
+            s->x_clip[i] = i % 3 == 2 ? 0 : 3;
     }
     if (rng_unit(rng) < 0.5)
         return;

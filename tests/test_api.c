@@ -32,6 +32,10 @@ static void options_out_of_range_are_refused(void **state)
     refused(w, "optimizer");
     w->opts = good, w->opts.standardize = (sph_standardize)9;
     refused(w, "standardize");
+    w->opts = good, w->opts.scale = (sph_scale)2;
+    refused(w, "scale");
+    w->opts = good, w->opts.indicators = (sph_indicators)-1;
+    refused(w, "indicators");
     w->opts = good, w->opts.beta2 = 1;
     refused(w, "beta2");
     w->opts = good, w->opts.epsilon = NAN;

@@ -369,6 +369,41 @@ static void the_first_layer_in_raw_units_is_the_same_hyperplane_of_the_data(void
     }
 }
 
+/* Clipped features: the hyperplane is one of what the net takes; phi_net is a point of it in the data's units, or NaN. */
+static void clipped_features_leave_the_hyperplane_scaled_and_carry_its_point(void **state)
+{
+    (void)state;
+    struct random_spec spec = {
+        .seed = 2, .dtype = SPH_F64, .param = SPH_PARAM_GMP, .act = SPH_ACT_RELU, .inputs = 4, .depth = 2};
+    sph_net *net = random_net(&spec);
+    set_scaling(net, 0);
+    net->scaling.x_clip = mem_get(4, sizeof(double));
+    net->scaling.x_clip[0] = 3;
+    net->scaling.x_clip[2] = 0.1;
+    sph_boundaries *raw, *scaled = all_boundaries(net, NULL);
+    size_t beyond = 0, within = 0;
+    assert_int_equal(sph_boundaries_new(&raw, net, SPH_EVERY_LAYER, 1, NULL, NULL, 0), 0);
+    const sph_boundary *r = &raw->layer[0], *b = &scaled->layer[0];
+    assert_true(!r->raw && r->phi_net && !b->phi_net && !raw->layer[1].phi_net);
+    for (size_t j = 0; j < r->m; j++) {
+        double on[4];
+        assert_true(r->offset[j] == b->offset[j]);
+        for (size_t i = 0; i < 4; i++) {
+            int out = net->scaling.x_clip[i] > 0 && fabs(b->phi[j * 4 + i]) >= net->scaling.x_clip[i];
+            assert_int_equal(isnan(r->phi_net[j * 4 + i]) != 0, out);
+            beyond += (size_t)out;
+            within += (size_t)!out;
+        }
+        scaling_apply_x(&net->scaling, 1, r->phi_net + j * 4, on);
+        for (size_t i = 0; i < 4; i++)
+            assert_true(isnan(r->phi_net[j * 4 + i]) || fabs(on[i] - b->phi[j * 4 + i]) < 1e-10);
+    }
+    assert_true(beyond && within);
+    sph_boundaries_free(raw);
+    sph_boundaries_free(scaled);
+    sph_net_free(net);
+}
+
 static void a_conv_has_raw_units_where_channels_share_a_scale(void **state)
 {
     (void)state;
@@ -527,6 +562,7 @@ int main(void)
         cmocka_unit_test(distances_are_those_of_a_plain_loop),
         cmocka_unit_test(distances_of_patches_are_those_of_a_plain_loop),
         cmocka_unit_test(the_first_layer_in_raw_units_is_the_same_hyperplane_of_the_data),
+        cmocka_unit_test(clipped_features_leave_the_hyperplane_scaled_and_carry_its_point),
         cmocka_unit_test(a_conv_has_raw_units_where_channels_share_a_scale),
         cmocka_unit_test(the_pole_is_the_smallest_sine_but_for_the_last_angle),
         cmocka_unit_test(what_is_not_defined_is_no_number),

@@ -153,7 +153,8 @@ static int scale_once(void *argument)
     const struct parts *parts = argument;
     static const uint32_t rows[] = {0, 2, 3};
     struct scaling scaling, copy;
-    int err = scaling_fit(&scaling, parts->data, rows, 3, SPH_STANDARDIZE_BOTH);
+    int err =
+        scaling_fit(&scaling, parts->data, rows, 3, &(struct scaling_how){.kind = SPH_STANDARDIZE_BOTH});
     if (!err) {
         err = scaling_copy(&copy, &scaling);
         scaling_free(&copy);

@@ -29,10 +29,12 @@ static void standardisation_is_a_channel_s_over_the_training_rows(void **state)
     }
     scaling_free(&net->scaling);
     uint32_t one = 0;
-    assert_int_equal(scaling_fit(&net->scaling, data, &one, 1, SPH_STANDARDIZE_OFF), 0);
+    assert_int_equal(
+        scaling_fit(&net->scaling, data, &one, 1, &(struct scaling_how){.kind = SPH_STANDARDIZE_OFF}), 0);
     assert_true(net->scaling.x_mean[5] == 0 && net->scaling.x_scale[5] == 255);
     scaling_free(&net->scaling);
-    assert_int_equal(scaling_fit(&net->scaling, data, &one, 1, SPH_STANDARDIZE_MEAN), 0);
+    assert_int_equal(
+        scaling_fit(&net->scaling, data, &one, 1, &(struct scaling_how){.kind = SPH_STANDARDIZE_MEAN}), 0);
     double sum = 0;
     for (size_t p = 0; p < 1024; p++)
         sum += pixel(0, p);

@@ -121,7 +121,9 @@ static void assert_moments(const sph_data *data, const double *mean, const doubl
     uint32_t *rows = mem_get(data->test_from, sizeof *rows);
     for (size_t i = 0; i < data->test_from; i++)
         rows[i] = (uint32_t)i;
-    assert_int_equal(scaling_fit(&scaling, data, rows, data->test_from, SPH_STANDARDIZE_AUTO), 0);
+    assert_int_equal(scaling_fit(&scaling, data, rows, data->test_from,
+                                 &(struct scaling_how){.kind = SPH_STANDARDIZE_AUTO}),
+                     0);
     for (size_t c = 0; c < data->image.channels; c++) { /* published with four digits */
         size_t first = c * data->image.height * data->image.width;
         assert_true(fabs(scaling.x_mean[first] / 255 - mean[c]) < 5.1e-5);
@@ -294,7 +296,8 @@ static int open_once(const char *source, const json_t *schema)
     sph_net *net = NULL;
     if (!err && !schema && !(err = sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0, 1)) &&
         !(err = sph_net_new(&net, SPH_F32)) && (err = sph_net_input(net, data->features)) >= 0 &&
-        !(err = scaling_fit(&net->scaling, data, split.train, split.train_rows, SPH_STANDARDIZE_AUTO)))
+        !(err = scaling_fit(&net->scaling, data, split.train, split.train_rows,
+                            &(struct scaling_how){.kind = SPH_STANDARDIZE_AUTO})))
         err = feed_new(&feed, data, split.train, split.train_rows, net);
     feed_free(feed);
     sph_split_free(&split);

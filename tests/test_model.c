@@ -117,7 +117,8 @@ static void standardisation_and_data_come_back_bit_by_bit(void **state)
     sph_net *net = some_net(SPH_F64, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_ACT_RELU, 2), *back = NULL;
     double x_mean[] = {0.1, -1.0 / 3}, x_scale[] = {1e-300, 5e-324}, x_fill[] = {1e22, 123456789012345680.0};
     double y_mean[] = {-0.0, 2}, y_scale[] = {1.7976931348623157e308, 3};
-    struct scaling scaling = {2, 2, x_mean, x_scale, x_fill, y_mean, y_scale};
+    double x_clip[] = {3, 0};
+    struct scaling scaling = {2, 2, x_mean, x_scale, x_fill, x_clip, y_mean, y_scale};
     assert_int_equal(scaling_copy(&net->scaling, &scaling), 0);
     json_t *data = json_pack("{s:[s,s], s:f}", "classes", "a", "\xc3\xa9", "x", 0.1), *data_back = NULL;
     assert_int_equal(model_save_members(path, &net, 1, data), 0);
@@ -128,6 +129,7 @@ static void standardisation_and_data_come_back_bit_by_bit(void **state)
     assert_memory_equal(back->scaling.x_mean, x_mean, sizeof x_mean);
     assert_memory_equal(back->scaling.x_scale, x_scale, sizeof x_scale);
     assert_memory_equal(back->scaling.x_fill, x_fill, sizeof x_fill);
+    assert_memory_equal(back->scaling.x_clip, x_clip, sizeof x_clip);
     assert_memory_equal(back->scaling.y_mean, y_mean, sizeof y_mean);
     assert_memory_equal(back->scaling.y_scale, y_scale, sizeof y_scale);
     sph_net_free(back);

@@ -40,7 +40,8 @@ static void broken_metadata_is_named(void **state)
         {"{", NULL},
         {"[]", "format"},
         {"{}", "format"},
-        {"{\"format\":2}", NULL},
+        {"{\"format\":2}", "architecture"},
+        {"{\"format\":3}", NULL},
         {"{\"format\":\"1\"}", "format"},
         {"{\"format\":1}", "architecture"},
         {"{\"format\":1,\"checkpoint\":true}", NULL},
@@ -112,6 +113,7 @@ static void broken_metadata_is_named(void **state)
         {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1]}"), "x_mean"},
         {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_mean\":[1,null]}"), "x_mean"},
         {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_scale\":[1,0]}"), "x_scale"},
+        {WITH("\"standardisation\":{\"features\":2,\"targets\":0,\"x_clip\":[3,-1]}"), "x_clip"},
         {WITH("\"standardisation\":{\"features\":2,\"targets\":2,\"y_mean\":[1,2]}"), "y_mean"},
         {WITH("\"data\":1"), "data"},
     };

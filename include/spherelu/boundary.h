@@ -28,7 +28,9 @@ typedef struct sph_boundary {
     double *offset_right; /* (m) srelu: at its right break; NULL: another activation                  */
     double *phi;          /* (m, n) the point of the boundary that is nearest to the origin            */
     double *phi_net;      /* (m, n) raw: the one nearest to the origin of the standardised input, which is the
-                             data's mean, in raw units: what figures draw; NULL: not raw, the same as phi */
+                             data's mean, in raw units: what figures draw; NULL: not raw, the same as phi.
+                             Clipped features (SPH_SCALE_ROBUST) leave raw 0, as the boundary is a hyperplane
+                             only in what the net takes, and this point in raw units, NaN beyond the clip */
     double *active_share; /* (m) of the data points on the active side, 0 to 1; NaN without data       */
     double *nearest;      /* (m) distance of the data point nearest to the boundary                    */
     double *pole;         /* (m) gmp, n > 2: smallest |sin theta_k|, k < n-1; 0 is a pole              */

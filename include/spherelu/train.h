@@ -63,6 +63,21 @@ SPH_API void sph_split_free(sph_split *split);
 
 /* ---------------------------------------------------------------- training */
 
+/* How the features of a table are scaled, where sph_standardize scales them. */
+#define SPH_SCALES(X)                                                                                        \
+    X(STANDARD, "standard", "mean and standard deviation")                                                   \
+    X(ROBUST, "robust", "median and interquartile range, then smoothly clipped to -3 to 3")
+
+/* Columns of 0 and 1 that text columns become. */
+#define SPH_INDICATORS(X)                                                                                    \
+    X(SCALED, "scaled", "scaled like other features")                                                        \
+    X(RAW, "raw", "left as 0 and 1")
+
+#define SPH_SCALE_ENUM(id, word, help)      SPH_SCALE_##id,
+#define SPH_INDICATORS_ENUM(id, word, help) SPH_INDICATORS_##id,
+typedef enum { SPH_SCALES(SPH_SCALE_ENUM) SPH_SCALE_COUNT } sph_scale;
+typedef enum { SPH_INDICATORS(SPH_INDICATORS_ENUM) SPH_INDICATORS_COUNT } sph_indicators;
+
 typedef struct sph_train_opts {
     size_t size; /* set by sph_train_defaults */
     sph_loss loss;
@@ -99,6 +114,8 @@ typedef struct sph_train_opts {
     sph_augment augment; /* of the training part; images only                            */
     uint64_t seed;
     int threads;
+    sph_scale scale; /* of a table's features, where standardize scales them */
+    sph_indicators indicators;
 } sph_train_opts;
 
 /* With Adam; or another optimizer, with the rate, momentum, betas and epsilon that are its own. */

@@ -45,6 +45,8 @@ static int has_raw(const sph_net *net, const struct net_layer *layer)
     size_t pixels = node_pixels(&net->nodes[0]);
     if (net->nodes[net->nodes[layer->node].in[0]].kind != NODE_INPUT)
         return 0;
+    if (scaling->x_clip) /* no hyperplane in the data's units */
+        return 0;
     for (size_t f = 0; f < scaling->features; f++)
         if (mean_of(scaling, f) != mean_of(scaling, f / pixels * pixels) ||
             scale_of(scaling, f) != scale_of(scaling, f / pixels * pixels))
@@ -52,8 +54,8 @@ static int has_raw(const sph_net *net, const struct net_layer *layer)
     return 1;
 }
 
-/* phi of the net's own input, carried to raw = x * scale + mean: a point of the same boundary, another one.
- */
+/* phi of the net's own input, carried to the data's units: a point of the same boundary, another one. NaN where a clipped
+ * feature does not reach it. */
 static void carry_phi(sph_boundary *out, const struct hyperplanes *planes, const sph_net *net)
 {
     const struct net_layer *layer = &net->layers[planes->layer];
@@ -65,9 +67,8 @@ static void carry_phi(sph_boundary *out, const struct hyperplanes *planes, const
             double x = there ? 0 - offset * (w[i] / norm) : NAN;
             if (net->scaling.features) {
                 size_t feature = feature_of(net, layer, j, i);
-                x *= scale_of(&net->scaling, feature);
-                if (planes->kind != HYPERPLANE_CENTRED)
-                    x += mean_of(&net->scaling, feature);
+                x = planes->kind == HYPERPLANE_CENTRED ? x * scale_of(&net->scaling, feature)
+                                                       : scaling_feature_of(&net->scaling, feature, x);
             }
             out->phi_net[j * out->n + i] = x;
         }
@@ -94,14 +95,15 @@ static void undo_scaling(struct hyperplanes *planes, const sph_net *net)
 
 /* ---------------------------------------------------------------- one layer */
 
-static int new_arrays(sph_boundary *out, int srelu)
+/* carried: phi_net is wanted. */
+static int new_arrays(sph_boundary *out, int srelu, int carried)
 {
     size_t m = out->m, n = out->n;
     double **arrays[] = {&out->norm, &out->offset, &out->active_share, &out->nearest, &out->pole};
     int missing = !(out->direction = mem_get(m * n, sizeof(double)));
     missing |= !(out->phi = mem_get(m * n, sizeof(double)));
     missing |= !(out->state = mem_get(m, sizeof *out->state));
-    if (out->raw)
+    if (carried)
         missing |= !(out->phi_net = mem_get(m * n, sizeof(double)));
     if (srelu)
         missing |= !(out->offset_right = mem_get(m, sizeof(double)));
@@ -159,11 +161,14 @@ static int describe_layer(sph_boundary *out, const sph_net *net, size_t layer, i
     if (planes.kind == HYPERPLANE_NONE)
         return 0;
     out->raw = raw && has_raw(net, &net->layers[layer]);
-    if (!(err = new_arrays(out, planes.b_right != NULL)) && !(err = measure_poles(out, net))) {
-        if (out->raw) {
+    int clipped = raw && net->scaling.x_clip &&
+                  net->nodes[net->nodes[net->layers[layer].node].in[0]].kind == NODE_INPUT;
+    if (!(err = new_arrays(out, planes.b_right != NULL, out->raw || clipped)) &&
+        !(err = measure_poles(out, net))) {
+        if (out->phi_net)
             carry_phi(out, &planes, net);
+        if (out->raw)
             undo_scaling(&planes, net);
-        }
         describe_units(out, &planes);
     }
     hyperplanes_free(&planes);

@@ -52,6 +52,10 @@ static int check_net(const sph_net *net)
 {
     if (!net->ready)
         return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
+    if (net->scaling.x_clip)
+        return sph_fail_key(SPH_EARG, "scale",
+                            "the features are clipped, so that regions have no straight edges; train with "
+                            "--scale standard");
     int err = 0;
     for (size_t i = 0; i < net->node_count && !err; i++) {
         const struct net_node *node = &net->nodes[i];

@@ -368,6 +368,8 @@ sph_train_opts job_train_opts(const struct job_spec *spec)
     opts.norm_momentum = o->norm_momentum;
     opts.norm_variance = o->norm_variance < 0 ? SPH_VARIANCE_UNBIASED : (sph_variance)o->norm_variance;
     opts.standardize = (sph_standardize)o->standardize;
+    opts.scale = o->scale < 0 ? SPH_SCALE_STANDARD : (sph_scale)o->scale;
+    opts.indicators = o->indicators < 0 ? SPH_INDICATORS_SCALED : (sph_indicators)o->indicators;
     opts.augment = o->augment > 0 ? (sph_augment)o->augment : SPH_AUGMENT_NONE;
     opts.seed = job_seed(spec, OPTION_SEED_INIT);
     opts.threads = (int)o->threads;

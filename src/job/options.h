@@ -87,6 +87,12 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the "        \
       "mean only (images are also divided by 255); auto: both for regression, features otherwise; "          \
       "results are always in the target's units")                                                            \
+    X(SCALE, scale, "scale", WORD, SCALES, "", "data", "scale", OPTION_WORDS(SPH_SCALES),                    \
+      "how the features of a table are scaled: by mean and standard deviation, or by median and "            \
+      "interquartile range, smoothly clipped to -3 to 3, so that outliers matter less")                      \
+    X(INDICATORS, indicators, "indicators", WORD, INDICATORS, "", "data", "indicators",                      \
+      OPTION_WORDS(SPH_INDICATORS),                                                                          \
+      "indicator columns of text columns: scale them like other features, or leave them as 0 and 1")         \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
       "fraction of the samples in the test part; for a dataset with a test part, that part is used unless "  \
       "F is 0")                                                                                              \

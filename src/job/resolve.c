@@ -41,7 +41,8 @@ static int check_net(const struct resolving *r)
 /* Options that only tables have, and those that only images have. */
 static int check_data(const struct resolving *r)
 {
-    static const enum option_id of_tables[] = {OPTION_GROUP, OPTION_TIME, OPTION_WEIGHTS};
+    static const enum option_id of_tables[] = {OPTION_GROUP, OPTION_TIME, OPTION_WEIGHTS, OPTION_SCALE,
+                                               OPTION_INDICATORS};
     const struct job_spec *spec = r->spec;
     const struct job_options *o = &spec->options;
     for (size_t i = 0; i < sizeof of_tables / sizeof *of_tables; i++)
@@ -83,6 +84,21 @@ static int check_pictures(const struct resolving *r)
     if (decodes && o->decode != (int)r->facts->decode)
         return sph_fail_key(SPH_EARG, "decode", "%s was packed with --decode %s; leave this option out",
                             source_of(spec), sph_word(SPH_WORDS_DECODE, (int)r->facts->decode)->word);
+    return 0;
+}
+
+/* A clipped feature is no affine function of its column, which what is recorded counts on. */
+static int check_scale(const struct job_spec *spec)
+{
+    const struct job_options *o = &spec->options;
+    if (o->scale != SPH_SCALE_ROBUST)
+        return 0;
+    if (o->standardize != SPH_STANDARDIZE_FEATURES && o->standardize != SPH_STANDARDIZE_BOTH)
+        return sph_fail_key(SPH_EARG, "scale", "robust is only used with --standardize features or both");
+    if (options_has(spec, OPTION_RECORD))
+        return sph_fail_key(SPH_EARG, "scale",
+                            "robust cannot be used with --record, whose boundaries are straight in the "
+                            "units of the data; use --scale standard");
     return 0;
 }
 
@@ -224,6 +240,8 @@ static int check(const struct resolving *r)
         err = check_data(r);
     if (!err)
         err = check_pictures(r);
+    if (!err)
+        err = check_scale(r->spec);
     if (!err)
         err = check_protocol(r->spec);
     if (!err)

@@ -80,10 +80,11 @@ int run_own_split(sph_run *run)
 
 static int make_first(sph_run *run)
 {
+    sph_train_opts opts = job_train_opts(run->spec);
     int err = job_make_net(run->spec, run->data, &run->first);
     return err ? err
                : scaling_fit(&run->first->scaling, run->data, run->split.train, run->split.train_rows,
-                             (sph_standardize)run->spec->options.standardize);
+                             &(struct scaling_how){opts.standardize, opts.scale, opts.indicators});
 }
 
 /* A net of a run knows the columns of its data, as one that sph_net_open reads from the same file does. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Standardisation as a net keeps it: what is subtracted from and divided out of features and targets. Fitted
- * on the training rows (data/open.h: scaling_fit), applied on the way in, undone on the way out. */
+ * on the training rows (rows/data.h: scaling_fit), applied on the way in, undone on the way out. */
 #ifndef SPH_NET_SCALING_H
 #define SPH_NET_SCALING_H
 
@@ -13,13 +13,20 @@ struct scaling {
     size_t features, targets;
     double *x_mean, *x_scale; /* (features) */
     double *x_fill;           /* (features) */
+    double *x_clip;           /* (features) or NULL: none is clipped. 0: this feature is not clipped */
     double *y_mean, *y_scale; /* (targets)  */
 };
 
 void scaling_free(struct scaling *scaling); /* leaves a zeroed struct */
 int scaling_copy(struct scaling *out, const struct scaling *scaling);
 
-/* out (rows, features) <- x (rows, features): ((NaN -> fill) - mean) / scale. out may be x. */
+/* What the net takes for a feature: z = (value - mean) / scale, clipped smoothly to z / sqrt(1 + (z / clip)^2). */
+double scaling_feature(const struct scaling *scaling, size_t feature, double value);
+
+/* The value that gives z; NaN if |z| >= clip, which no value gives. */
+double scaling_feature_of(const struct scaling *scaling, size_t feature, double z);
+
+/* out (rows, features) <- x (rows, features): scaling_feature, a missing value as x_fill. out may be x. */
 void scaling_apply_x(const struct scaling *scaling, size_t rows, const double *x, double *out);
 
 /* out (rows, targets) <- (y - mean) / scale, and back. out may be y. */

@@ -89,8 +89,7 @@ static int write_stars(struct figure *figure, sph_net *net, size_t *count)
         double size = w[0] * w[0] + w[1] * w[1], phi[2];
         for (size_t i = 0; i < 2; i++) {
             phi[i] = size > 0 ? -planes.b[j] * w[i] / size : (double)NAN;
-            phi[i] = phi[i] * (scaling->x_scale ? scaling->x_scale[i] : 1) +
-                     (scaling->x_mean ? scaling->x_mean[i] : 0);
+            phi[i] = scaling_feature_of(scaling, i, phi[i]);
         }
         figure_row(figure, (double[]){phi[0], phi[1], (double)j}, 3);
     }

@@ -181,8 +181,9 @@ static void add_option(struct text *out, const struct job_spec *spec, enum optio
 
 static void add_options(struct text *out, const struct job_spec *spec)
 {
-    static const enum option_id data[] = {OPTION_TARGET, OPTION_TASK,  OPTION_ROWS,       OPTION_TEST,
-                                          OPTION_VAL,    OPTION_SPLIT, OPTION_STANDARDIZE};
+    static const enum option_id data[] = {OPTION_TARGET,      OPTION_TASK,  OPTION_ROWS,
+                                          OPTION_TEST,        OPTION_VAL,   OPTION_SPLIT,
+                                          OPTION_STANDARDIZE, OPTION_SCALE, OPTION_INDICATORS};
     static const enum option_id training[] = {OPTION_LOSS,   OPTION_LR,       OPTION_BATCH,
                                               OPTION_EPOCHS, OPTION_SCHEDULE, OPTION_PATIENCE};
     text_add(out, "data        %s", spec->options.data ? spec->options.data : "");

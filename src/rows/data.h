@@ -157,10 +157,18 @@ int data_number_labels(sph_data *data, size_t classes);
  * x_fill is always the training mean (0 where a column has no value in these rows). Images: one mean and
  * standard deviation a channel, the same for all its pixels, in units of bytes; OFF divides by 255 alone, MEAN
  * subtracts the mean and divides by 255; of images that are not in memory at most SCALING_PICTURES of these rows are
- * looked at, evenly spaced. Of a table MEAN divides by nothing. */
-enum { SCALING_PICTURES = 1024 };
+ * looked at, evenly spaced. Of a table MEAN divides by nothing.
+ * scale ROBUST, where a table's features are divided by something: median and interquartile range instead (half the range if
+ * the quartiles are equal), clipped at SCALING_CLIP; numpy's quantiles by the method averaged_inverted_cdf, so that a row
+ * of weight 2 counts as two. indicators RAW: columns of 0 and 1 that stand for a text column stay as they are. */
+struct scaling_how {
+    sph_standardize kind;
+    sph_scale scale;
+    sph_indicators indicators;
+};
+enum { SCALING_PICTURES = 1024, SCALING_CLIP = 3 };
 int scaling_fit(struct scaling *out, const sph_data *data, const uint32_t *rows, size_t count,
-                sph_standardize kind);
+                const struct scaling_how *how);
 
 /* Whether a column of a table's x, or of y where target is set, counts as constant there though its values differ in these rows: by
  * no more than rounding explains (1e9 and 1e9 + 1e-7). */

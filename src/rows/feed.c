@@ -34,6 +34,8 @@ int feed_find_beyond(const sph_data *data, const sph_net *net, struct data_place
             const double *mean = target ? scaling->y_mean : scaling->x_mean;
             const double *scale = target ? scaling->y_scale : scaling->x_scale;
             double value = target ? data->y[i * targets + k] : data->x[i * n + k];
+            if (!target && scaling->x_clip && scaling->x_clip[k] > 0)
+                continue;
             if (fabs(value - (mean ? mean[k] : 0)) > most * (scale ? scale[k] : 1)) { /* not of a NaN */
                 *out = (struct data_place){i, k, target};
                 return 1;

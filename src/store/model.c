@@ -22,17 +22,17 @@ struct scaling_array {
     const char *name;
     double **values;
     size_t count;
-    int is_scale;
+    enum { ANY, NOT_ZERO, NOT_NEGATIVE } least;
 };
 
-enum { SCALING_ARRAYS = 5 };
+enum { SCALING_ARRAYS = 6 };
 
 static void list_scaling(struct scaling *s, struct scaling_array out[SCALING_ARRAYS])
 {
     const struct scaling_array arrays[SCALING_ARRAYS] = {
-        {"x_mean", &s->x_mean, s->features, 0},  {"x_scale", &s->x_scale, s->features, 1},
-        {"x_fill", &s->x_fill, s->features, 0},  {"y_mean", &s->y_mean, s->targets, 0},
-        {"y_scale", &s->y_scale, s->targets, 1},
+        {"x_mean", &s->x_mean, s->features, ANY},       {"x_scale", &s->x_scale, s->features, NOT_ZERO},
+        {"x_fill", &s->x_fill, s->features, ANY},       {"y_mean", &s->y_mean, s->targets, ANY},
+        {"y_scale", &s->y_scale, s->targets, NOT_ZERO}, {"x_clip", &s->x_clip, s->features, NOT_NEGATIVE},
     };
     memcpy(out, arrays, sizeof arrays);
 }
@@ -126,10 +126,12 @@ static int get_scaling(sph_net *net, const json_t *object, const char *where)
         if (count != expected)
             return sph_fail_of(SPH_EFORMAT, where, 0, arrays[a].name, "\"%s\" has %zu numbers, expected %zu",
                                arrays[a].name, count, expected);
-        for (size_t i = 0; arrays[a].is_scale && i < count; i++)
-            if ((*arrays[a].values)[i] == 0)
-                return sph_fail_of(SPH_EFORMAT, where, 0, arrays[a].name, "\"%s\"[%zu] is 0", arrays[a].name,
-                                   i);
+        for (size_t i = 0; arrays[a].least != ANY && i < count; i++) {
+            double value = (*arrays[a].values)[i];
+            if (arrays[a].least == NOT_ZERO ? value == 0 : value < 0)
+                return sph_fail_of(SPH_EFORMAT, where, 0, arrays[a].name, "\"%s\"[%zu] is %g", arrays[a].name,
+                                   i, value);
+        }
     }
     return 0;
 }
@@ -143,7 +145,8 @@ static int describe(struct text *out, const char *path, const sph_net *net, size
     int err = architecture_of(&architecture, net);
     if (err < 0)
         return sph_fail_move(err, path, 0, 1);
-    object = json_pack("{s:i, s:o}", "format", MODEL_FORMAT, "architecture", architecture);
+    object = json_pack("{s:i, s:o}", "format", net->scaling.x_clip ? MODEL_FORMAT_CLIPPED : MODEL_FORMAT,
+                       "architecture", architecture);
     if (!object)
         return sph_fail_at(SPH_EMEMORY, path, "out of memory");
     err = put_scaling(object, net, path);
@@ -356,8 +359,9 @@ static int open_described(sph_net ***nets, size_t *count, json_t **data, const s
     if ((err = json_parse(&object, where, text, strlen(text))) < 0 ||
         (err = json_member_size(object, where, "format", &format)) < 0)
         goto out;
-    if (format != MODEL_FORMAT)
-        err = sph_fail_at(SPH_EFORMAT, where, "format %zu, this version reads %d", format, MODEL_FORMAT);
+    if (format != MODEL_FORMAT && format != MODEL_FORMAT_CLIPPED)
+        err = sph_fail_at(SPH_EFORMAT, where, "format %zu, this version reads %d and %d", format,
+                          MODEL_FORMAT, MODEL_FORMAT_CLIPPED);
     else if (json_object_get(object, "checkpoint"))
         err = sph_fail_at(SPH_EFORMAT, file->path, "a checkpoint, expected a model");
     else

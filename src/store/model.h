@@ -19,7 +19,10 @@
 
 #define MODEL_METADATA "spherelu"
 #define MODEL_MEMBERS  "members"
-enum { MODEL_FORMAT = 1 };
+enum {
+    MODEL_FORMAT = 1,
+    MODEL_FORMAT_CLIPPED = 2 /* features are clipped (x_clip): older versions would leave that out */
+};
 
 /* The members of an ensemble, all of one shape and standardisation; one member is a plain net. data: an object kept beside
  * them, or NULL. Replaces the file whole. */

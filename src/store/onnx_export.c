@@ -2,6 +2,7 @@
  *
  * A net as an ONNX graph: X in the user's units, standardised inside; the nodes of the net; predictions. What goes out is
  * called as skl2onnx calls it without ZipMap: variable, or label and probabilities. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,13 +56,39 @@ static const char *standardise(struct onnx_export *e, const char *x, int fill)
     return x;
 }
 
+/* z / sqrt(1 + (z / clip)^2), of clipped features. Beyond a million the square would leave f32. */
+static const char *clip(struct onnx_export *e, const char *z)
+{
+    struct onnx_build *build = &e->build;
+    const struct scaling *scaling = &e->net->scaling;
+    size_t n = scaling->features;
+    double *low = onnx_take(build, n, sizeof *low), *high = onnx_take(build, n, sizeof *high),
+           *inverse = onnx_take(build, n, sizeof *inverse), *one = onnx_take(build, n, sizeof *one);
+    if (!scaling->x_clip || !one)
+        return z;
+    for (size_t i = 0; i < n; i++) {
+        int clipped = scaling->x_clip[i] > 0;
+        high[i] = clipped ? 1e6 : FLT_MAX;
+        low[i] = -high[i];
+        inverse[i] = clipped ? 1 / scaling->x_clip[i] : 0;
+        one[i] = 1;
+    }
+    z = onnx_node(build, "Min", "X.below", z, onnx_features(e, "X.high", high), NULL);
+    z = onnx_node(build, "Max", "X.within", z, onnx_features(e, "X.low", low), NULL);
+    const char *far = onnx_node(build, "Mul", "X.far", z, onnx_features(e, "X.clip", inverse), NULL);
+    const char *square = onnx_node(build, "Mul", "X.square", far, far, NULL);
+    const char *sum = onnx_node(build, "Add", "X.sum", square, onnx_features(e, "X.one", one), NULL);
+    const char *root = onnx_node(build, "Sqrt", "X.root", sum, NULL);
+    return onnx_node(build, "Div", "X.clipped", z, root, NULL);
+}
+
 static void add_input(struct onnx_export *e, int fill)
 {
     const struct net_node *input = &e->net->nodes[0];
     const size_t shape[] = {input->channels, input->height, input->width};
     int image = node_pixels(input) > 1;
     onnx_input(&e->build, input_name, ONNX_FLOAT, shape, image ? 3 : 1);
-    e->value[0] = (struct onnx_value){standardise(e, input_name, fill), image};
+    e->value[0] = (struct onnx_value){clip(e, standardise(e, input_name, fill)), image};
 }
 
 /* ---------------------------------------------------------------- what goes out */

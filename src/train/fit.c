@@ -89,6 +89,10 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
         return sph_fail_of(SPH_EARG, "", 0, "train", "the training part has no rows");
     if ((unsigned)opts->standardize >= SPH_STANDARDIZE_COUNT)
         return sph_fail_key(SPH_EARG, "standardize", "%d is none of the known ways", (int)opts->standardize);
+    if ((unsigned)opts->scale >= SPH_SCALE_COUNT)
+        return sph_fail_key(SPH_EARG, "scale", "%d is none of the known ways", (int)opts->scale);
+    if ((unsigned)opts->indicators >= SPH_INDICATORS_COUNT)
+        return sph_fail_key(SPH_EARG, "indicators", "%d is none of the known ways", (int)opts->indicators);
     if ((err = check_part("train", split->train, split->train_rows, data->rows)) < 0 ||
         (err = check_part("val", split->val, split->val_rows, data->rows)) < 0)
         return err;
@@ -239,9 +243,10 @@ static int make_fit(sph_trainer **out, sph_net *net, const struct scaling *scali
     if (opts->standardize == SPH_STANDARDIZE_AUTO)
         trainer->opts.standardize = loss_standardize(opts->loss);
     scaling_free(&net->scaling);
-    err = scaling
-              ? scaling_copy(&net->scaling, scaling)
-              : scaling_fit(&net->scaling, data, split->train, split->train_rows, trainer->opts.standardize);
+    err = scaling ? scaling_copy(&net->scaling, scaling)
+                  : scaling_fit(&net->scaling, data, split->train, split->train_rows,
+                                &(struct scaling_how){trainer->opts.standardize, trainer->opts.scale,
+                                                      trainer->opts.indicators});
     if (!err)
         err = take_feeds(trainer, first, data, split, at);
     if (err < 0)

@@ -121,6 +121,38 @@ run 0 train "${jumps[@]}" --epochs 7 --checkpoint-seconds 0 --out parts
 run 0 train --resume --epochs 30 --quiet --out parts
 check "resumed, another epoch's weights are kept" cmp whole/model.safetensors parts/model.safetensors
 
+# ---- robust scaling: one row far out; resumed, with members, refused where boundaries must be straight
+awk 'BEGIN { srand(8); print "x,size,town,y"; for (i = 0; i < 200; i++) { x = rand(); s = i == 7 ? 1e9 : 50 + 20 * rand(); t = i % 3
+    print x "," s "," substr("ABC", t + 1, 1) "," 3 * x + (i == 7 ? 0 : s / 20) + t } }' >far.csv
+far=(--data far.csv --target y --hidden 12 --scale robust --indicators raw --quiet)
+for nets in 1 3; do
+    run 0 train "${far[@]}" --ensemble $nets --epochs 30 --out far-$nets
+    run 0 train "${far[@]}" --ensemble $nets --epochs 30 --out parts-$nets --checkpoint-seconds 0
+    rm parts-$nets/result.json parts-$nets/model.safetensors
+    run 0 train --resume --quiet --out parts-$nets
+    same_run far-$nets parts-$nets
+    run 0 predict far-$nets --data far.csv --out far.pred
+    check "$nets nets: a row far out is no number" awk -F, 'NR > 1 && ($1 == "" || $1 + 0 != $1) { exit 1 }' far.pred
+done
+run 0 train "${far[@]}" --scale standard --epochs 30 --out near
+rmse() { sed -n 's/.*"rmse": *\([0-9.e-]*\).*/\1/p' out | head -1; }
+run 0 eval far-1 --json; robust=$(rmse)
+run 0 eval near --json; standard=$(rmse)
+check "robust scaling has $robust, standard $standard" awk "BEGIN { exit !($robust < 0.5 * $standard) }"
+run 0 boundaries far-1 --layer 0
+notes key=scale
+check "a point in the data's units is missing" grep -q phi_net_1 out
+run 0 importance far-1
+run 2 regions far-1 --plane 0,1,2
+fails argument key=scale
+run 2 train "${far[@]}" --record boundaries --epochs 2 --out nowhere
+fails argument key=scale
+run 2 train "${far[@]}" --standardize off --epochs 2 --out nowhere
+fails argument key=scale
+run 2 train --data crescents --rows 100 --epochs 1 --scale strong --out nowhere
+fails argument key=scale
+absent nowhere
+
 # ---- predictions: words that training did not see, columns carried along, stdin, packed
 sed '2s/,[ABC],/,Z,/; 3s/,[ABC],/,Y,/' shop.csv >new.csv
 run 0 predict first --data new.csv --keep id,when --out p.csv

@@ -59,6 +59,9 @@ try size --param sphere --norm imn --activation srelu
 try price --ensemble 3
 try count --loss poisson --param sp --ensemble 2
 try price,count --norm bn --ensemble 3
+try price --scale robust --indicators raw
+try size --scale robust --ensemble 3
+try price,count --indicators raw --param sp
 try rich --ensemble 4
 try size --ensemble 3 --activation elu
 check "runs that came back: $came_back" test "$came_back" -ge 6

@@ -109,6 +109,8 @@ class _Builder:
             self.at[node] = self.add(kind="add", **{"from": [self.source(node), self.source(node, 1)]})
         elif isinstance(module, Standardize) and self.source(node) == 0 and len(self.nodes) == 1:
             self.scaling.update(x_mean=module.mean, x_scale=module.scale, x_fill=module.fill, features=len(module.mean))  # type: ignore[arg-type]
+            if module.clip is not None:
+                self.scaling["x_clip"] = module.clip
             self.at[node] = 0
         elif isinstance(module, Unstandardize) and (after := self.only_user(node)) is not None and after.op == "output":
             self.scaling.update(y_mean=module.mean, y_scale=module.scale, targets=len(module.mean))  # type: ignore[arg-type]
@@ -233,7 +235,7 @@ class _Builder:
     def bytes(self, dtype: torch.dtype) -> bytes:
         word, name, form = _DTYPES[dtype]
         self.description["dtype"] = word
-        about: dict[str, Any] = {"format": 1, "architecture": self.description}
+        about: dict[str, Any] = {"format": 2 if "x_clip" in self.scaling else 1, "architecture": self.description}
         if self.scaling:
             about["standardisation"] = {"features": 0, "targets": 0} | {k: v.double().tolist() if isinstance(v, Tensor) else v for k, v in self.scaling.items()}
         header: dict[str, Any] = {"__metadata__": {_KEY: json.dumps(about)}}
@@ -275,20 +277,25 @@ def net_of(module: nn.Module, example: Any) -> Net:
 
 
 class Standardize(nn.Module):
-    """What a network does to its features: NaN to fill, then (x - mean) / scale."""
+    """What a network does to its features: NaN to fill, then z = (x - mean) / scale, and z / sqrt(1 + (z / clip)^2) where clip is not 0."""
 
     mean: Tensor
     scale: Tensor
     fill: Tensor
+    clip: Tensor | None
 
-    def __init__(self, mean: Tensor, scale: Tensor, fill: Tensor) -> None:
+    def __init__(self, mean: Tensor, scale: Tensor, fill: Tensor, clip: Tensor | None = None) -> None:
         super().__init__()
-        for name, value in (("mean", mean), ("scale", scale), ("fill", fill)):
+        for name, value in (("mean", mean), ("scale", scale), ("fill", fill), ("clip", clip)):
             self.register_buffer(name, value)
 
     def forward(self, x: Tensor) -> Tensor:
         flat = x.flatten(1)
-        return ((torch.where(torch.isnan(flat), self.fill, flat) - self.mean) / self.scale).reshape(x.shape)  # type: ignore[arg-type]
+        z = (torch.where(torch.isnan(flat), self.fill, flat) - self.mean) / self.scale
+        if self.clip is not None:
+            far = torch.where(self.clip > 0, z.clamp(-1e6, 1e6) / self.clip.clamp_min(1e-30), 0.0)
+            z = torch.where(self.clip > 0, z.clamp(-1e6, 1e6), z) / torch.sqrt(1 + far * far)
+        return z.reshape(x.shape)
 
 
 class Unstandardize(nn.Module):
@@ -353,7 +360,7 @@ def module_of(net: Net) -> nn.Module:
             features = int(np.prod(shape))
             if "x_mean" in scaling or "x_scale" in scaling or "x_fill" in scaling:
                 mean = scaling.get("x_mean", [0] * features)
-                at = part("standardize", Standardize(tensor(mean), tensor(scaling.get("x_scale", [1] * features)), tensor(scaling.get("x_fill", mean))), at)
+                at = part("standardize", Standardize(tensor(mean), tensor(scaling.get("x_scale", [1] * features)), tensor(scaling.get("x_fill", mean)), tensor(scaling["x_clip"]) if "x_clip" in scaling else None), at)
         elif kind == "add":
             a, b = node["from"]
             at, shape, chain = graph.call_function(torch.add, (made[a], made[b])), shapes[a], False
