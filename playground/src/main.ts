@@ -177,6 +177,7 @@ export class App {
     byId('version').textContent = version;
     const { settings, rates, at } = this.state;
     if (settings.data === 'drawn') dataset.window = [-1, 1, -1, 1];
+    document.body.classList.toggle('one-input', dataset.features === 1);
     this.cards.begin(settings, dataset, this.theme);
     this.plots.begin(settings.methods, dataset.task, this.theme);
     this.shake.begin(settings.methods);
