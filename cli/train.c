@@ -238,6 +238,16 @@ static void print_record(const sph_job *job, int table, const struct args *args)
                  path, mega);
 }
 
+enum { COLUMNS_TOLD = 20 };
+
+/* What became of each column, before the summary. */
+static void print_columns(const sph_run *run)
+{
+    const sph_sink sink = {stdout, cli_write};
+    if (!sph_run_columns(run, COLUMNS_TOLD, &sink))
+        putchar('\n');
+}
+
 static void print_table(const sph_job *job, sph_run *run, const sph_result *result, int reported)
 {
     const char *out = sph_job_get(job, "out"), *kind = sph_job_get(job, "net");
@@ -371,8 +381,11 @@ static int tell(sph_job *job, const sph_result *result, const struct args *args,
     int failed = page < 0 ? cli_fail_with(command, page) : EXIT_DONE;
     if (json)
         code = print_result(job, command);
-    else
+    else {
+        if (!args_on(args, "quiet"))
+            print_columns(run);
         print_table(job, run, result, reports && !failed);
+    }
     sph_run_free(run);
     code = failed ? failed : code;
     if (code == EXIT_DONE)

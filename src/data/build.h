@@ -7,7 +7,8 @@
 #include "data/open.h"
 #include "data/sheet.h"
 
-enum { LEVELS_MAX = 50 }; /* of a text feature */
+/* Of a text feature: indicators; rows that a level needs, or it joins the others; and levels that are looked at. */
+enum { LEVELS_MAX = 50, LEVELS_RARE = 5, LEVELS_MANY = 20000 };
 
 /* data.c: all rows of a source, and the path they came from. What opts says of rows and task is not heeded yet,
  * but by a set that is made. Caller frees both. */
@@ -21,12 +22,21 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
  * data_cache_open with it. */
 void data_note(sph_data *data, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Leaves a column out, and notes why: "is text with ...". */
+int data_leave_out(sph_data *data, struct column *column, const char *why);
+
 /* useless.c: features that are the same in all rows or number them are left out, and noted. */
 int useless_drop(sph_data *data, const struct sheet *sheet);
 
 /* Keeps the cells of the columns that list names, as they are written, beside the rows. All rows of the sheet must be
  * in data. */
 int columns_keep(sph_data *data, const struct sheet *sheet, const char *list);
+
+/* encode.c: the member "statistics" of a column's object. where: for messages. */
+int encode_read(struct column *out, const json_t *object, const char *where);
+
+/* choose.c: a copy, to be freed. */
+int data_copy(sph_data **out, const sph_data *whole);
 
 /* Gives every feature its place in x; sets features. path is for the message. */
 int columns_place(sph_data *data, const char *path);

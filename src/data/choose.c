@@ -116,8 +116,12 @@ static int copy_columns(sph_data *data, const sph_data *whole)
         const struct column *from = &whole->columns[i];
         *column = *from;
         column->levels = NULL;
+        column->statistics = NULL;
+        column->why = NULL;
         column->name = mem_text(from->name);
         err = column->name ? copy_texts(&column->levels, from->levels, from->level_count) : SPH_EMEMORY;
+        if (from->why && !(column->why = mem_text(from->why)))
+            err = SPH_EMEMORY;
         data->column_count++;
     }
     return err;
@@ -172,6 +176,16 @@ static int take_rows(sph_data **out, const sph_data *whole, const uint32_t *rows
         sph_data_free(data);
     else
         *out = data;
+    return err;
+}
+
+int data_copy(sph_data **out, const sph_data *whole)
+{
+    uint32_t *rows = mem_get(whole->rows, sizeof *rows);
+    for (size_t i = 0; rows && i < whole->rows; i++)
+        rows[i] = (uint32_t)i;
+    int err = rows ? take_rows(out, whole, rows, whole->rows) : SPH_EMEMORY;
+    mem_free(rows);
     return err;
 }
 
@@ -236,11 +250,7 @@ int data_reverse(sph_data **data, const char *path)
         return sph_fail_of(SPH_EARG, path, 0, "columns", "columns: images have none");
     if (from->rows > UINT32_MAX)
         return sph_fail_key(SPH_EARG, "columns", "%zu rows, expected fewer than 2^32", from->rows);
-    uint32_t *rows = mem_get(from->rows, sizeof *rows);
-    for (size_t i = 0; rows && i < from->rows; i++)
-        rows[i] = (uint32_t)i;
-    int err = rows ? take_rows(&turned, from, rows, from->rows) : SPH_EMEMORY;
-    mem_free(rows);
+    int err = data_copy(&turned, from);
     if (err < 0)
         return err;
     turned->reading.reversed = !from->reading.reversed;

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "data/build.h"
 #include "data/date.h"
+#include "data/many.h"
 #include "base/levels.h"
 
 /* ---------------------------------------------------------------- roles */
@@ -258,27 +259,26 @@ struct unusable {
     sph_data *data;
     const struct sheet *sheet;
     int automatic;           /* they are left out, where that mends it */
+    int encodes;             /* text with many values is taken */
     struct text list, names; /* of those that can be left out, and of all with their reasons */
     size_t count, slips;
     const struct column *first;
     struct text first_reason;
 };
 
-static void add_unusable(struct unusable *u, struct column *column, const char *reason)
+static int add_unusable(struct unusable *u, struct column *column, const char *reason)
 {
-    if (u->automatic && !column->needed) {
-        data_note(u->data, "column '%s' is left out: it %s", column->name, reason);
-        column->role = COLUMN_DROPPED;
-        return;
-    }
+    if (u->automatic && !column->needed)
+        return data_leave_out(u->data, column, reason);
     if (!u->count++) {
         u->first = column;
         text_add(&u->first_reason, "%s", reason);
     }
     if (u->count + u->slips > NAMED_MOST)
-        return;
+        return 0;
     text_add(&u->list, "%s'%.60s' %s", u->list.length ? "; " : "", column->name, reason);
     text_add(&u->names, "%s%.60s", u->names.length ? "," : "", column->name);
+    return 0;
 }
 
 static int settle_feature(struct unusable *u, struct column *column, const struct profile *profile,
@@ -295,6 +295,11 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
         return 0;
     }
     size_t cells = profile->texts + profile->numbers + profile->infinite;
+    if ((levels->overflow || levels->count * 2 > cells) && u->encodes) {
+        column->kind = COLUMN_TEXT;
+        column->encoded = 1; /* settle_many looks closer */
+        return 0;
+    }
     if (levels->overflow || levels->count * 2 > cells) {
         if (levels->overflow)
             snprintf(reason, sizeof reason,
@@ -304,8 +309,7 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
             snprintf(reason, sizeof reason,
                      "is text with %zu different values in %zu rows: too many for indicator columns",
                      levels->count, cells);
-        add_unusable(u, column, reason);
-        return 0;
+        return add_unusable(u, column, reason);
     }
     column->kind = COLUMN_TEXT;
     column->levels = levels->text;
@@ -360,14 +364,15 @@ static int settle_target(sph_data *data, struct column *column, const struct she
 }
 
 /* A delimiter at the end of every line makes a column of nothing. */
-static void settle_empty(struct unusable *u, struct column *column, size_t i)
+static int settle_empty(struct unusable *u, struct column *column, size_t i)
 {
     char number[24];
     snprintf(number, sizeof number, "%zu", i);
     if (!strcmp(column->name, number))
         column->role = COLUMN_DROPPED;
     else
-        add_unusable(u, column, "has no value in any row");
+        return add_unusable(u, column, "has no value in any row");
+    return 0;
 }
 
 static int settle_dates(struct unusable *u)
@@ -383,10 +388,49 @@ static int settle_dates(struct unusable *u)
             reason, sizeof reason,
             "has dates such as '%.20s' of which day and month cannot be told apart; write them as 2024-12-31",
             u->sheet->text.profile[i].text_example);
-        add_unusable(u, column, reason);
+        err = add_unusable(u, column, reason);
         column->kind = COLUMN_TEXT; /* not to be asked again */
         column->role = COLUMN_DROPPED;
     }
+    return err;
+}
+
+/* ---------------------------------------------------------------- text with many values */
+
+/* Text most of whose cells are of values in fewer than LEVELS_RARE rows is no category. */
+static int settle_many_column(struct unusable *u, struct column *column, const struct many *many)
+{
+    size_t covered, all = many->levels.count;
+    char reason[160];
+    int err = many_take_common(column, many, &covered);
+    if (err < 0)
+        return err;
+    if (many->levels.overflow || covered * 2 < many->cells) {
+        column->encoded = 0;
+        snprintf(reason, sizeof reason,
+                 "is free text or an id: %s%zu different values in %zu rows, most of them in fewer than %d",
+                 many->levels.overflow ? "more than " : "", all, many->cells, LEVELS_RARE);
+        return add_unusable(u, column, reason);
+    }
+    column->other = 1;
+    column->encoded = column->level_count > LEVELS_MAX;
+    data_note(u->data,
+              "column '%s': text with %zu different values, taken as %zu %s; the others, each in fewer than "
+              "%d rows, and new values are one more",
+              column->name, all, column->level_count,
+              column->encoded ? "levels that are encoded by the mean target" : "indicators", LEVELS_RARE);
+    return 0;
+}
+
+static int settle_many(struct unusable *u)
+{
+    sph_data *data = u->data;
+    struct many *many = NULL;
+    int err = many_count(&many, data, u->sheet);
+    for (size_t i = 0; many && i < data->column_count && !err; i++)
+        if (many_asks(&data->columns[i]))
+            err = settle_many_column(u, &data->columns[i], &many[i]);
+    many_free(many, data->column_count);
     return err;
 }
 
@@ -418,7 +462,7 @@ static int settle_levels(struct unusable *u, int told, int task)
     for (size_t i = 0; i < data->column_count; i++)
         levels_free(&collect.levels[i]);
     mem_free(collect.levels);
-    return err;
+    return err || !u->encodes ? err : settle_many(u);
 }
 
 static int settle_kinds(struct unusable *u, int task)
@@ -434,7 +478,7 @@ static int settle_kinds(struct unusable *u, int task)
             told &= sheet_tells(sheet, i);
         }
         if (column->role == COLUMN_FEATURE && !(profile->texts + profile->numbers + profile->infinite))
-            settle_empty(u, column, i);
+            err = settle_empty(u, column, i);
     }
     return err || !any ? err : settle_levels(u, told, task);
 }
@@ -514,7 +558,7 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
     for (size_t i = 0; i < sheet->columns; i++)
         if (!(data->columns[i].name = mem_text(sheet->names[i])))
             return SPH_EMEMORY;
-    struct unusable unusable = {.data = data, .sheet = sheet};
+    struct unusable unusable = {.data = data, .sheet = sheet, .encodes = opts->encode};
     int err = set_roles(data, sheet, opts, &unusable.automatic);
     if (!err && unusable.automatic)
         err = useless_drop(data, sheet);

@@ -118,14 +118,9 @@ static int fill_feature(const struct filling *f, size_t line, const struct colum
         return fill_number(f, line, column, cell, &x[column->at]);
     if (column->kind == COLUMN_DATE)
         return fill_date(f, line, column, cell, x);
-    memset(x + column->at, 0, column->level_count * sizeof *x);
-    if (cell->kind == CELL_MISSING)
+    int missing = cell->kind == CELL_MISSING;
+    if ((missing || cell->text) && column_fill_text(column, missing ? NULL : cell->text, x + column->at))
         return 0;
-    ptrdiff_t level = cell->text ? levels_find(column->levels, column->level_count, cell->text) : -1;
-    if (level >= 0) {
-        x[column->at + (size_t)level] = 1.0;
-        return 0;
-    }
     if (data->reading.refuse_unseen || !cell->text)
         return fail_unknown(f, line, column, cell, column->levels, column->level_count);
     data->counts.unseen++; /* none of its indicators, as a missing cell has */

@@ -67,10 +67,7 @@ static int fill(sph_data *data, const struct column *column, const sph_cells *ce
                number = cells->numbers ? cells->numbers[row] : (double)NAN;
         const char *text = cells->texts ? cells->texts[row] : NULL;
         if (column->kind == COLUMN_TEXT) {
-            memset(x, 0, column->level_count * sizeof *x);
-            ptrdiff_t level = text ? levels_find(column->levels, column->level_count, text) : -1;
-            if (level >= 0)
-                x[level] = 1;
+            column_fill_text(column, text, x);
             continue;
         }
         if (text && (column->kind != COLUMN_DATE || !date_read(&number, text, column->order)))

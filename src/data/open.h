@@ -14,6 +14,7 @@
 
 #include "rows/data.h"
 #include "spherelu/data.h"
+#include "spherelu/train.h"
 
 /* The word for standard input, which is read to its end as any file is, and what it is opened by. */
 #define DATA_STDIN      "-"
@@ -23,7 +24,8 @@
  *   {"named": bool, "missing": word, "task": word, "classes": [label...] (class tasks only),
  *    "delimiter": one character (only if the user gave it),
  *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text|date", "levels": [...] (text
- * features), "at": k (targets: column of y), "decimal_comma": true (only if so), "order": "ymd|dmy|mdy", "first": days since 1970, "times": true (dates)}...]}
+ * features), "at": k (targets: column of y), "other": true (text: other words are one more level), "statistics": [numbers of each level] (text that is encoded by them),
+ * "why": why it is dropped, "filled": missing cells in training, "decimal_comma": true (each only if so), "order": "ymd|dmy|mdy", "first": days since 1970, "times": true (dates)}...]}
  * or, for images, {"images": {"channels", "height", "width", "decode": "exact|scaled" (absent before 0.3: scaled),
  * "eval_side": pixels (only if given), "gray": true, "shrink": factor (both only if so)}, "classes": [label...]}. A new reference; the caller decrefs. */
 int data_schema(const sph_data *data, json_t **out);
@@ -35,6 +37,16 @@ int data_of_schema(sph_data **out, const json_t *schema);
  * that training did not see. Caller frees *out; NULL: nothing to tell. */
 int data_notes(const sph_data *data, char **out);
 int data_counts(const sph_data *data, char **out);
+
+/* Text columns that were opened with sph_data_opts.encode and have more than LEVELS_MAX levels: each level becomes the mean of
+ * each output (the target, or whether the row is of a class), with ENCODE_PRIOR more rows of the mean of all. Only rows of the
+ * training and validation part count. For these, the means are those of the other ones of ENCODE_FOLDS folds, so that no row's
+ * own target is in its features; rows of a group share a fold. *data: replaced by a copy, where there are such columns. */
+enum { ENCODE_FOLDS = 5, ENCODE_PRIOR = 10 };
+int data_encode(sph_data **data, const sph_split *split);
+
+/* Whether data_encode is still to come. */
+int data_waits(const sph_data *data);
 
 /* Opens source with the columns of schema. Columns are matched by name when both have names (any order, extra
  * ones are ignored), else by position; a table without names may have all columns, all but the dropped

@@ -45,6 +45,11 @@ static json_t *column_object(const struct column *column)
     return JSON_OF({"name", json_string(column->name)}, {"role", json_string(roles[column->role].word)},
                    {"kind", json_string(kinds[column->kind].word)},
                    JSON_IF(text, "levels", text_array(column->levels, column->level_count)),
+                   JSON_IF(column->why, "why", json_string(column->why)),
+                   JSON_IF(feature && column->filled, "filled", json_count(column->filled)),
+                   JSON_IF(text && column->other, "other", json_true()),
+                   JSON_IF(text && column->statistics, "statistics",
+                           json_numbers(column->statistics, column_levels(column) * column->encoded)),
                    JSON_IF(date, "order", json_string(orders[column->order].word)),
                    JSON_IF(date, "first", json_real(column->first)),
                    JSON_IF(date && column->times, "times", json_true()),
@@ -161,6 +166,12 @@ static int read_column(struct column *out, const json_t *object)
     out->decimal_comma = json_is_true(json_object_get(object, "decimal_comma"));
     if (!(out->name = mem_text(name)))
         return SPH_EMEMORY;
+    if (json_object_get(object, "why") &&
+        ((err = json_member_text(object, where, "why", &name)) < 0 || !(out->why = mem_text(name))))
+        return err < 0 ? err : SPH_EMEMORY;
+    if (json_object_get(object, "filled") &&
+        (err = json_member_size(object, where, "filled", &out->filled)) < 0)
+        return err;
     if (out->role == COLUMN_TARGET)
         return json_member_size(object, where, "at", &out->at);
     if (out->role == COLUMN_FEATURE && out->kind == COLUMN_DATE) {
@@ -175,7 +186,10 @@ static int read_column(struct column *out, const json_t *object)
         return 0;
     if ((err = member_texts(object, "levels", &out->levels, &out->level_count)) < 0)
         return err;
-    return check_order(out->levels, out->level_count, 0, "levels");
+    if ((err = check_order(out->levels, out->level_count, 0, "levels")) < 0)
+        return err;
+    out->other = json_is_true(json_object_get(object, "other"));
+    return json_object_get(object, "statistics") ? encode_read(out, object, where) : 0;
 }
 
 static int check_targets(sph_data *data)
@@ -512,6 +526,8 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
     if (!err) {
         sheet_keep_test_part(&sheet);
         data->reading.refuse_unseen = how->strict;
+        for (size_t i = 0; i < data->column_count; i++)
+            data->columns[i].filled = 0; /* those of training */
         err = read_sheet(data, &sheet, need_targets, how->keep, refusal);
         sheet_free(&sheet);
     }

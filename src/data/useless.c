@@ -113,10 +113,11 @@ static int never_twice(struct seen *seen)
     return 1;
 }
 
-static void leave_out(sph_data *data, struct column *column, const char *reason)
+int data_leave_out(sph_data *data, struct column *column, const char *why)
 {
     column->role = COLUMN_DROPPED;
-    data_note(data, "column '%s' is left out: it %s", column->name, reason);
+    data_note(data, "column '%s' is left out: it %s", column->name, why);
+    return (column->why = mem_text(why)) ? 0 : SPH_EMEMORY;
 }
 
 int useless_drop(sph_data *data, const struct sheet *sheet)
@@ -136,13 +137,13 @@ int useless_drop(sph_data *data, const struct sheet *sheet)
         struct seen *seen = &looking.seen[i];
         struct column *column = &data->columns[i];
         if (!err && seen->looked_at && (seen->count || seen->text) && !seen->varies)
-            leave_out(data, column, "is the same in all rows");
+            err = data_leave_out(data, column, "is the same in all rows");
         else if (!err && seen->looked_at && seen->counts && seen->count > FEW &&
                  is_called_index(column->name))
-            leave_out(data, column, "counts the rows");
+            err = data_leave_out(data, column, "counts the rows");
         else if (!err && seen->looked_at && seen->named_id && seen->whole && seen->count > FEW &&
                  never_twice(seen))
-            leave_out(data, column, "is an id: no number comes twice");
+            err = data_leave_out(data, column, "is an id: no number comes twice");
         mem_free(seen->text);
         mem_free(seen->numbers);
     }

@@ -74,6 +74,7 @@ int job_read_data(const struct job_spec *spec, struct data_cache *cache, sph_dat
     opts.decode = o->decode < 0 ? SPH_DECODE_SCALED : (sph_decode)o->decode;
     opts.workers = o->workers;
     opts.skip_bad = o->skip_bad > 0;
+    opts.encode = 1; /* and whoever trains on them calls data_encode */
     return cache ? data_cache_open(cache, out, o->data, &opts) : sph_data_open(out, o->data, &opts);
 }
 

@@ -61,8 +61,8 @@ int job_try(struct sph_job *job, sph_data *data, double seconds, struct job_cost
 {
     struct job_run run = {.job = job, .held = -1, .data = data_share(data), .count = 1};
     int threads = threads_setting(), err = job_resolve_for(job, data);
-    if (!err && !(err = job_make_split(&job->spec, data, &run.split)) && !(err = job_make_parts(&run)) &&
-        cost)
+    if (!err && !(err = job_make_split(&job->spec, data, &run.split)) &&
+        !(err = data_encode(&run.data, &run.split)) && !(err = job_make_parts(&run)) && cost)
         err = job_cost(cost, &job->spec, run.trainers[0], run.nets[0], &run.split, seconds, 0);
     job_run_free(&run);
     threads_set_back(threads);

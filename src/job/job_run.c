@@ -458,6 +458,8 @@ int job_prepare_rows(struct job_run *run)
         return err;
     recall_origins(run);
     run->content = job_content(run->data);
+    if ((err = data_encode(&run->data, &run->split)) < 0)
+        return err;
     run->count = job_members(&job->spec);
     return 0;
 }

@@ -70,6 +70,8 @@ int run_own_data(sph_run *run, struct data_cache *cache)
         sph_data_free(run->data);
         run->data = NULL;
     }
+    if (!err && data_waits(run->data) && !(err = run_own_split(run)))
+        err = data_encode(&run->data, &run->split);
     return err;
 }
 

@@ -4,11 +4,15 @@
  * it was trained, its scores. */
 #include "report/show.h"
 
+#include <stdint.h>
+
 #include "base/error.h"
 #include "base/memory.h"
 #include "file/file.h"
 #include "job/run.h"
+#include "net/net.h"
 #include "net/zoo.h"
+#include "report/columns.h"
 #include "report/pages.h"
 #include "report/tool.h"
 #include "store/model.h"
@@ -181,9 +185,8 @@ static void add_option(struct text *out, const struct job_spec *spec, enum optio
 
 static void add_options(struct text *out, const struct job_spec *spec)
 {
-    static const enum option_id data[] = {OPTION_TARGET,      OPTION_TASK,  OPTION_ROWS,
-                                          OPTION_TEST,        OPTION_VAL,   OPTION_SPLIT,
-                                          OPTION_STANDARDIZE, OPTION_SCALE, OPTION_INDICATORS};
+    static const enum option_id data[] = {OPTION_TARGET, OPTION_TASK,  OPTION_ROWS,       OPTION_TEST,
+                                          OPTION_VAL,    OPTION_SPLIT, OPTION_STANDARDIZE};
     static const enum option_id training[] = {OPTION_LOSS,   OPTION_LR,       OPTION_BATCH,
                                               OPTION_EPOCHS, OPTION_SCHEDULE, OPTION_PATIENCE};
     text_add(out, "data        %s", spec->options.data ? spec->options.data : "");
@@ -238,6 +241,21 @@ static json_t *run_to_json(const struct sph_run *run)
     return json_whole(object, bad);
 }
 
+static int add_table_columns(struct text *out, const struct sph_run *run)
+{
+    struct table table = {0};
+    sph_data *data = NULL;
+    int err = columns_read(&data, run);
+    if (err < 0 || !data)
+        return err;
+    columns_table(&table, data, &run->net->scaling, SIZE_MAX);
+    text_add(out, "\n");
+    err = table_write(&table, TABLE_TEXT, out);
+    table_free(&table);
+    sph_data_free(data);
+    return err;
+}
+
 static int show_run(const char *dir, int json, const sph_sink *sink)
 {
     struct sph_run run;
@@ -251,6 +269,8 @@ static int show_run(const char *dir, int json, const sph_sink *sink)
         add_result(&out, run.result);
         if (run.net)
             err = add_network(&out, run.net, run.members);
+        if (!err)
+            err = add_table_columns(&out, &run);
         add_origins(&out, run.spec);
         text_add(&out, "\nrepeat      ");
         run_add_command(&out, run.spec);

@@ -42,6 +42,9 @@ int sph_regions_save(const sph_regions *regions, const char *dir);
  * network layer by layer. */
 int sph_show(const char *path, int json, const sph_sink *sink);
 
+/* What became of each column of a run's table, as text; nothing for images. Of more than `most` the first are told. */
+int sph_run_columns(const sph_run *run, size_t most, const sph_sink *sink);
+
 /* The runs and experiments at and below dir, a row each: data, network, method, test score, when; json: a list of
  * objects on one line. Jobs of an experiment are not listed with it, but below its folder `jobs` they are. A
  * folder that cannot be read is a row that says why. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/levels.h"
 #include "base/memory.h"
 #include "rows/tool.h"
 
@@ -18,6 +19,8 @@ void sph_data_free(sph_data *data)
     for (size_t i = 0; data->columns && i < data->column_count; i++) {
         mem_free(data->columns[i].name);
         mem_free_texts(data->columns[i].levels, data->columns[i].level_count);
+        mem_free(data->columns[i].statistics);
+        mem_free(data->columns[i].why);
     }
     mem_free(data->columns);
     mem_free_texts(data->labels, data->classes);
@@ -34,6 +37,26 @@ void sph_data_free(sph_data *data)
     if (data->image.pictures)
         data->image.pictures->release(data->image.pictures);
     mem_free(data);
+}
+
+int column_fill_text(const struct column *column, const char *text, double *x)
+{
+    size_t width = column_width(column), place = column->level_count;
+    for (size_t i = 0; i < width; i++)
+        x[i] = column->encoded ? (double)NAN : 0.0;
+    if (!text)
+        return 1;
+    ptrdiff_t level = levels_find(column->levels, column->level_count, text);
+    if (level < 0 && !column->other)
+        return 0;
+    place = level < 0 ? place : (size_t)level;
+    if (!column->encoded)
+        x[place] = 1.0;
+    else if (column->statistics)
+        memcpy(x, column->statistics + place * width, width * sizeof *x);
+    else
+        x[0] = (double)place;
+    return 1;
 }
 
 sph_data *data_share(sph_data *data)
@@ -231,6 +254,17 @@ const char *data_date_part(size_t part)
     return parts[part];
 }
 
+static char *name_of_text(const sph_data *data, const struct column *column, size_t offset)
+{
+    if (!column->encoded)
+        return mem_format("%s=%s", column->name,
+                          offset < column->level_count ? column->levels[offset] : "(other)");
+    if (column->encoded == 1)
+        return mem_text(column->name);
+    return mem_format("%s:%s", column->name,
+                      offset < data->classes ? data->labels[offset] : data_target_name(data, offset));
+}
+
 char *data_feature_name(const sph_data *data, size_t feature)
 {
     if (data_is_images(data)) {
@@ -245,8 +279,8 @@ char *data_feature_name(const sph_data *data, size_t feature)
         size_t offset = feature - column->at;
         if (column->kind == COLUMN_NUMBER && !offset)
             return mem_text(column->name);
-        if (column->kind == COLUMN_TEXT && offset < column->level_count)
-            return mem_format("%s=%s", column->name, column->levels[offset]);
+        if (column->kind == COLUMN_TEXT && offset < column_width(column))
+            return name_of_text(data, column, offset);
         if (column->kind == COLUMN_DATE && offset < column_width(column))
             return mem_format("%s.%s", column->name, data_date_part(offset));
     }

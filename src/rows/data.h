@@ -28,22 +28,34 @@ struct column {
     enum column_kind kind;
     char **levels; /* (level_count) of a text feature, sorted bytewise */
     size_t level_count;
+    int other;      /* text: words that are none of the levels share one more, the last */
+    size_t encoded; /* text: 0: an indicator for each level; else so many numbers stand for a level */
+    double *
+        statistics; /* (level_count + other, encoded): those numbers. NULL with encoded 1: x has the level's place
+                           until data_encode knows the split */
     int decimal_comma;     /* its cells had decimal commas */
     enum date_order order; /* dates */
     int times;             /* dates: some have a time of day */
     double first;          /* dates: the first of them, in days since 1970 */
     enum column_use use;
+    char *why;     /* --drop auto leaves it out, or NULL */
     int needed;    /* --drop auto does not leave it out */
     size_t filled; /* cells of it that were missing */
     size_t at;     /* its first column in x (column_width of them), or its column in y */
 };
+
+/* Levels of a text column with that of all other words. */
+static inline size_t column_levels(const struct column *column)
+{
+    return column->level_count + (column->other != 0);
+}
 
 /* How many columns of x a feature has: a date's are year, month, day of the week, days since the first, and the hour
  * where there are times. */
 enum { DATE_WIDTH = 4 };
 static inline size_t column_width(const struct column *column)
 {
-    return column->kind == COLUMN_TEXT   ? column->level_count
+    return column->kind == COLUMN_TEXT   ? (column->encoded ? column->encoded : column_levels(column))
            : column->kind == COLUMN_DATE ? (size_t)DATE_WIDTH + (column->times != 0)
                                          : 1;
 }
@@ -142,6 +154,10 @@ sph_data *data_share(sph_data *data);
 
 /* The names of x's columns: a text column gives column=level. Caller frees with mem_free. */
 char *data_feature_name(const sph_data *data, size_t feature);
+
+/* A text column's columns of x, from its first one on; text NULL: missing. 0: the text is none of the levels, and no other level
+ * is there for it. */
+int column_fill_text(const struct column *column, const char *text, double *x);
 
 /* What follows a date column's name: year, month, ... */
 const char *data_date_part(size_t part);

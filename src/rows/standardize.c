@@ -126,8 +126,8 @@ static int is_indicator(const sph_data *data, size_t feature)
 {
     for (size_t i = 0; i < data->column_count; i++) {
         const struct column *column = &data->columns[i];
-        if (column->role == COLUMN_FEATURE && column->kind == COLUMN_TEXT && feature >= column->at &&
-            feature < column->at + column->level_count)
+        if (column->role == COLUMN_FEATURE && column->kind == COLUMN_TEXT && !column->encoded &&
+            feature >= column->at && feature < column->at + column_width(column))
             return 1;
     }
     return 0;

@@ -153,6 +153,40 @@ run 2 train --data crescents --rows 100 --epochs 1 --scale strong --out nowhere
 fails argument key=scale
 absent nowhere
 
+# ---- text with many values: 80 towns by their means, names of one row each as ever; the same numbers everywhere
+awk 'BEGIN { srand(9); print "town,name,x,y"; for (i = 0; i < 1200; i++) { t = int(80 * rand()); x = rand()
+    print (i % 100 == 3 ? "lone" i : "t" t) ",n" i "," x "," (t * 37 % 80) / 8 + x } }' >towns.csv
+towns=(--data towns.csv --target y --epochs 40 --quiet --no-report)
+for nets in 1 3; do
+    run 0 train "${towns[@]}" --ensemble $nets --out towns-$nets
+    run 0 train "${towns[@]}" --ensemble $nets --out again-$nets --checkpoint-seconds 0
+    rm again-$nets/result.json again-$nets/model.safetensors
+    run 0 train --resume --quiet --no-report --out again-$nets
+    same_run towns-$nets again-$nets
+    run 0 eval towns-$nets --json
+    cp out own.json
+    python3 - towns-$nets <<'EOF'
+import json, sys
+rows = open("towns.csv").read().splitlines()
+test = json.load(open(sys.argv[1] + "/split.json"))["test"]
+open("test-rows.csv", "w").write("\n".join([rows[0]] + [rows[1 + i] for i in test]) + "\n")
+EOF
+    run 0 eval towns-$nets --data test-rows.csv --json
+    check "$nets nets: test rows have other numbers in a file" cmp -s own.json out
+    run 0 importance towns-$nets
+    check "$nets nets: towns do not matter" awk '$1 == "town" && $2 > 1 { found = 1 } END { exit !found }' out
+    run 0 show towns-$nets
+    shows "mean target of 81 levels" "left out: it is free text" "(x - "
+done
+run 0 train --data towns.csv --target y --epochs 2 --no-report --out towns-told
+check "no table of columns" grep -q '^town .*mean target of 81 levels' out
+run 1 train "${towns[@]}" --drop none --out nowhere
+fails format key=name path=towns.csv
+printf 'town,name,x\nt5,a,0.5\nnowhere,b,0.5\nlone3,c,0.5\n,d,0.5\n' >visit.csv
+run 0 predict towns-1 --data visit.csv --out visited.csv
+check "new towns are not like rare ones" [ "$(sed -n 3p visited.csv)" = "$(sed -n 4p visited.csv)" ]
+run 0 predict towns-1 --data visit.csv --strict --out visited.csv
+
 # ---- predictions: words that training did not see, columns carried along, stdin, packed
 sed '2s/,[ABC],/,Z,/; 3s/,[ABC],/,Y,/' shop.csv >new.csv
 run 0 predict first --data new.csv --keep id,when --out p.csv

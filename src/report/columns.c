@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What became of each column of a run's table. */
+#include "report/columns.h"
+
+#include "base/error.h"
+#include "net/net.h"
+#include "report/show.h"
+#include "report/tool.h"
+
+/* "20 indicators": the inputs of the network that a column became. */
+static void add_use(struct table *table, size_t row, const struct column *column)
+{
+    static const char *const uses[COLUMN_USES] = {NULL, "groups, not a feature", "times, not a feature",
+                                                  "weights, not a feature"};
+    if (column->role == COLUMN_DROPPED && column->use != COLUMN_FOR_NOTHING)
+        table_words(table, row, 2, uses[column->use]);
+    else if (column->role == COLUMN_DROPPED && column->why)
+        table_text(table, row, 2, "left out: it %s", column->why);
+    else if (column->role == COLUMN_DROPPED)
+        table_words(table, row, 2, "left out");
+    else if (column->role == COLUMN_TARGET)
+        table_words(table, row, 2, "target");
+    else if (column->kind == COLUMN_TEXT && column->encoded)
+        table_text(table, row, 2, "mean target of %zu levels", column_levels(column));
+    else if (column->kind == COLUMN_TEXT)
+        table_text(table, row, 2, "%zu indicators%s", column_levels(column),
+                   column->other ? ", the last of rare and new values" : "");
+    else if (column->kind == COLUMN_DATE)
+        table_text(table, row, 2, "year, month, day of the week, days since the first%s",
+                   column->times ? ", hour" : "");
+    else
+        table_words(table, row, 2, "number");
+}
+
+/* "(x - 3.2) / 1.1, clipped". */
+static void add_scaling(struct table *table, size_t row, const struct column *column,
+                        const struct scaling *scaling)
+{
+    struct text words = {0};
+    size_t at = column->at;
+    int indicators = column->kind == COLUMN_TEXT && !column->encoded;
+    if (column->role != COLUMN_FEATURE || at >= scaling->features)
+        return;
+    double mean = scaling->x_mean ? scaling->x_mean[at] : 0,
+           scale = scaling->x_scale ? scaling->x_scale[at] : 1;
+    const char *clipped = scaling->x_clip && scaling->x_clip[at] > 0 ? ", clipped" : "";
+    if (!scaling->x_mean || (indicators && mean == 0 && scale == 1))
+        text_add(&words, "not scaled");
+    else if (column_width(column) == 1)
+        text_add(&words, "(x - %.4g) / %.4g%s", mean, scale, clipped);
+    else
+        text_add(&words, "scaled, each by its own%s", clipped);
+    table_take(table, row, 3, &words);
+}
+
+void columns_table(struct table *out, const sph_data *data, const struct scaling *scaling, size_t most)
+{
+    static const char *const kinds[] = {
+        [COLUMN_NUMBER] = "number", [COLUMN_TEXT] = "text", [COLUMN_DATE] = "date"};
+    table_columns(out,
+                  (struct table_column[]){{.head = "column", .json = "column"},
+                                          {.head = "kind", .json = "kind"},
+                                          {.head = "used as", .json = "used_as"},
+                                          {.head = "scaling", .json = "scaling"},
+                                          {.head = "filled", .json = "filled", .number = 1}},
+                  5);
+    table_rows(out, data->column_count < most ? data->column_count : most);
+    for (size_t i = 0; i < out->row_count; i++) {
+        const struct column *column = &data->columns[i];
+        table_words(out, i, 0, column->name);
+        table_words(out, i, 1, kinds[column->kind]);
+        add_use(out, i, column);
+        add_scaling(out, i, column, scaling);
+        if (column->filled)
+            table_count(out, i, 4, column->filled);
+    }
+    if (out->row_count < data->column_count)
+        table_line(&out->notes, "and %zu more columns", data->column_count - out->row_count);
+}
+
+int columns_read(sph_data **out, const struct sph_run *run)
+{
+    *out = NULL;
+    return !run->schema || !run->net || !json_is_array(json_object_get(run->schema, "columns"))
+               ? 0
+               : data_of_schema(out, run->schema);
+}
+
+int sph_run_columns(const sph_run *run, size_t most, const sph_sink *sink)
+{
+    struct table table = {0};
+    sph_data *data = NULL;
+    NEED(run, sink);
+    int err = columns_read(&data, run);
+    if (err < 0 || !data)
+        return err;
+    columns_table(&table, data, &run->net->scaling, most);
+    err = show_table(&table, 0, sink);
+    table_free(&table);
+    sph_data_free(data);
+    return err;
+}
