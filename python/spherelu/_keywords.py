@@ -43,6 +43,11 @@ class TrainOptions(TypedDict, total=False):
     standardize: Literal["auto", "off", "features", "both", "mean"] | str | None
     """scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the mean only (images
     are also divided by 255); auto: both for regression, features otherwise; results are always in the target's units"""
+    scale: Literal["standard", "robust"] | str | None
+    """how the features of a table are scaled: by mean and standard deviation, or by median and interquartile range,
+    smoothly clipped to -3 to 3, so that outliers matter less"""
+    indicators: Literal["scaled", "raw"] | str | None
+    """indicator columns of text columns: scale them like other features, or leave them as 0 and 1"""
     test: Real | None
     """fraction of the samples in the test part; for a dataset with a test part, that part is used unless F is 0"""
     val: Real | None
@@ -238,6 +243,8 @@ class Keywords:
         *,
         missing: Literal["error", "mean", "drop"] | str | None = None,
         standardize: Literal["auto", "off", "features", "both", "mean"] | str | None = None,
+        scale: Literal["standard", "robust"] | str | None = None,
+        indicators: Literal["scaled", "raw"] | str | None = None,
         val: Real | None = None,
         split: Literal["random", "stratified", "sklearn"] | str | None = None,
         eval_side: Whole | None = None,
@@ -312,6 +319,11 @@ class Keywords:
             scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the mean only
             (images are also divided by 255); auto: both for regression, features otherwise; results are always in the
             target's units
+        scale : standard|robust, default None
+            how the features of a table are scaled: by mean and standard deviation, or by median and interquartile
+            range, smoothly clipped to -3 to 3, so that outliers matter less
+        indicators : scaled|raw, default None
+            indicator columns of text columns: scale them like other features, or leave them as 0 and 1
         val : F, default None
             fraction of the remaining samples in the validation part, which chooses the epoch
         split : random|stratified|sklearn, default None
@@ -463,6 +475,8 @@ class Keywords:
         """
         self.missing = missing
         self.standardize = standardize
+        self.scale = scale
+        self.indicators = indicators
         self.val = val
         self.split = split
         self.eval_side = eval_side

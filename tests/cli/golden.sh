@@ -26,7 +26,7 @@ done
 
 # ---- a newer version's
 cp -r "$SOURCE_DIR/tests/golden/runs/0.1.0" newer && cd newer || exit 1
-sed -i 's/\\"format\\":1/\\"format\\":2/' run/model.safetensors stopped/checkpoint.safetensors
+sed -i 's/\\"format\\":1/\\"format\\":3/' run/model.safetensors stopped/checkpoint.safetensors
 cp -r stopped before
 run 1 eval run --data data.csv
 fails format path='run/model.safetensors: metadata'
