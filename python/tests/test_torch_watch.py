@@ -549,6 +549,32 @@ def test_a_compiled_model(given):
     assert all(torch.equal(a, b) for a, b in zip(plain.state_dict().values(), model.state_dict().values()))
 
 
+@pytest.mark.skipif(not hasattr(torch, "compile"), reason="this PyTorch has no torch.compile")
+def test_a_model_that_is_compiled_after_watch_needs_data():
+    model = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 1))
+    x, y = regression(dtype=torch.float32)
+    with pytest.warns(UserWarning, match="pass data="), spherelu.watch(model) as watch:
+        train(torch.compile(model, backend="eager"), x, y, 2)
+    assert not watch.steps
+
+
+def test_flips_of_large_layers_are_those_of_the_first_rows(monkeypatch):
+    from spherelu.torch import _watch
+
+    monkeypatch.setattr(_watch, "_BITS", 6 * 5)
+    model = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 1)).double()
+    x = torch.randn(20, 4, **F64)
+    watch = spherelu.watch(model, data=x, auto=False)
+    before = model[0](x) > 0
+    with torch.no_grad():
+        model[0].bias += 0.3
+    watch.step()
+    after = model[0](x) > 0
+    assert np.allclose(watch["0"].flips[1], (before != after)[:5].double().mean(0).numpy())
+    assert np.allclose(watch["0"].active_share[1], after.double().mean(0).numpy())
+    watch.close()
+
+
 @pytest.mark.skipif(not HOOKS, reason="this PyTorch does not tell when an optimizer stepped")
 def test_steps_of_several_optimizers():
     model = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 1)).double()

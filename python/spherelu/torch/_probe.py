@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -73,13 +74,17 @@ class _Follow(TorchDispatchMode):
         self.found: dict[str, Found] = {}
         self.norms: list[nn.Module] = []  # that are being computed, innermost last
         self.depth = 0  # of layers that are being computed
-        self.tags: dict[int, tuple[Tensor, _Tag]] = {}  # with the tensor, so that its id stays its own
+        self.tags: dict[int, tuple[weakref.ref[Tensor], _Tag]] = {}  # an id alone may be that of a later tensor
 
     def put(self, tensor: Tensor, tag: _Tag | None) -> None:
         if tag is None:
             self.tags.pop(id(tensor), None)
         else:
-            self.tags[id(tensor)] = tensor, tag
+            self.tags[id(tensor)] = weakref.ref(tensor), tag
+
+    def get(self, tensor: Any) -> _Tag | None:
+        known = self.tags.get(id(tensor))
+        return known[1] if known is not None and known[0]() is tensor else None
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -89,9 +94,9 @@ class _Follow(TorchDispatchMode):
         inplace = name.endswith("_") and not name.startswith("__")
         name = name[:-1] if inplace else name
         first = args[0] if args else None
-        tag = self.tags[id(first)][1] if isinstance(first, Tensor) and id(first) in self.tags else None
+        tag = self.get(first)
         before = tuple(first.shape) if isinstance(first, Tensor) else ()
-        others = [t for t in _tensors((args[1:], kwargs)) if id(t) in self.tags]
+        others = [t for t in map(self.get, _tensors((args[1:], kwargs))) if t is not None]
         word = _activation(name, args, kwargs) if tag is not None else None
         if tag is not None and word is not None and isinstance(first, Tensor):
             about = self.found[tag.layer]
@@ -104,7 +109,7 @@ class _Follow(TorchDispatchMode):
         if tag is not None and word is None and not others and isinstance(result, Tensor):
             after = self.passed(tag, name, args, before, tuple(result.shape))
         if after is None and word is None:
-            for ended in ([tag] if tag is not None else []) + [self.tags[id(t)][1] for t in others]:
+            for ended in ([tag] if tag is not None else []) + others:
                 self.found[ended.layer].ended = self.found[ended.layer].ended or name.lstrip("_")
         if isinstance(result, Tensor):
             self.put(result, after)

@@ -18,6 +18,7 @@ from ._planes import Array, Planes, motion, planes
 from ._probe import Found, buffers_kept, probe, warn, watched
 
 _LOCATIONS = 4096  # weights of a layer whose boundaries are all kept by default
+_BITS = 1 << 24  # of a layer that are kept for flips; of larger ones those of the first rows
 _SMOOTH = ("gelu", "silu", "mish", "hardswish")  # no kink: the boundary is where the sign of the unit's input changes
 _SCALARS = ("move_max", "move_median", "turn_max", "turn_median", "active_share", "dead", "always_on", "flips")
 
@@ -73,6 +74,9 @@ def _move_to(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
     return value
 
 
+_compiling: Callable[[], bool] = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+
+
 class _First:
     """The hook that takes the first batch. A copy or a pickle of the model has one that does nothing."""
 
@@ -80,7 +84,7 @@ class _First:
         self.watch = watch
 
     def __call__(self, _module: nn.Module, args: Any, kwargs: Any = None) -> None:
-        if self.watch is not None:
+        if self.watch is not None and not _compiling():  # a compiled function must not record anything
             self.watch._saw(args, kwargs or {})
 
     def __deepcopy__(self, _memo: Any) -> _First:
@@ -383,10 +387,11 @@ class Watch:
         bits, old = found.active, self._bits.get(name, [])
         points = sum(b.numel() / b.shape[axis] for b, axis in bits)
         share = sum(_count(b, axis) for b, axis in bits) / points
-        flips = None
-        if [b.shape for b in old] == [b.shape for b, _ in bits]:
-            flips = sum(_count(b ^ o.to(b.device), axis) for (b, axis), o in zip(bits, old)) / points
-        self._bits[name] = [b for b, _ in bits]
+        flips, now = None, [(b[: max(1, _BITS * len(b) // b.numel())] if axis else b, axis) for b, axis in bits]
+        if [b.shape for b in old] == [b.shape for b, _ in now]:
+            points = sum(b.numel() / b.shape[axis] for b, axis in now)
+            flips = sum(_count(b ^ o.to(b.device), axis) for (b, axis), o in zip(now, old)) / points
+        self._bits[name] = [b.clone() if len(b) < len(whole) else b for (b, _), (whole, _) in zip(now, bits)]
         return share, flips
 
     # ---- results
