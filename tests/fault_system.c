@@ -4,6 +4,7 @@
 #include "fault_system.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ ssize_t __wrap_file_sys_write(int fd, const void *bytes, size_t length);
 int __wrap_file_sys_fsync(int fd);
 int __wrap_file_sys_rename(int from_dir, const char *from, int to_dir, const char *to);
 int __wrap_file_sys_open(int dir, const char *path, int flags);
+int __real_file_sys_lock(int fd, int command, struct flock *span);
+int __wrap_file_sys_lock(int fd, int command, struct flock *span);
 DIR *__wrap_fdopendir(int fd);
 struct dirent *__wrap_readdir(DIR *open);
 
@@ -82,6 +85,12 @@ int __wrap_file_sys_open(int dir, const char *path, int flags)
     if (sys.opens)
         sys.opens(path);
     return __real_file_sys_open(dir, path, flags);
+}
+
+int __wrap_file_sys_lock(int fd, int command, struct flock *span)
+{
+    errno = sys.no_locks ? sys.no_locks : errno;
+    return sys.no_locks ? -1 : __real_file_sys_lock(fd, command, span);
 }
 
 DIR *__wrap_fdopendir(int fd)

@@ -22,6 +22,11 @@ int file_sys_fsync(int fd)
     return fsync(fd);
 }
 
+int file_sys_lock(int fd, int command, struct flock *span)
+{
+    return fcntl(fd, command, span);
+}
+
 int file_sys_rename(int from_dir, const char *from, int to_dir, const char *to)
 {
     return renameat(from_dir, from, to_dir, to);

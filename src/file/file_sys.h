@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The system calls that open a file and make it durable, each behind a function of its own: tests put theirs in
+ * The system calls that open a file, make it durable and lock it, each behind a function of its own: tests put theirs in
  * place of these at link time, count them, and fail each call once. Same arguments, results and errno as the
  * calls they are named after. */
 #ifndef SPH_FILE_FILE_SYS_H
 #define SPH_FILE_FILE_SYS_H
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 int file_sys_open(int dir, const char *path, int flags); /* openat, renameat */
 ssize_t file_sys_write(int fd, const void *bytes, size_t length);
 int file_sys_fsync(int fd);
+int file_sys_lock(int fd, int command, struct flock *span); /* fcntl */
 int file_sys_rename(int from_dir, const char *from, int to_dir, const char *to);
 
 #endif
