@@ -66,7 +66,7 @@ static void every_job_is_run_once_whatever_the_number_of_workers(void **state)
     (void)state;
     for (size_t workers = 0; workers < 5; workers++) {
         struct log log = {0};
-        struct crew crew = {JOBS, workers, &log, square, ended, progress};
+        struct crew crew = {JOBS, workers, &log, square, NULL, ended, progress};
         int stopped = 7;
         assert_int_equal(crew_run(&crew, &stopped), 0);
         assert_int_equal(stopped, 0);
@@ -77,6 +77,49 @@ static void every_job_is_run_once_whatever_the_number_of_workers(void **state)
         }
         assert_true(log.most_running <= (workers ? workers : 1));
         assert_true(log.share == 1);
+    }
+}
+
+/* Every third one is somebody else's. */
+static int take_some(void *self, size_t job)
+{
+    struct log *log = self;
+    assert_int_equal(log->ended[job], 0);
+    return job % 3 != 2;
+}
+
+static int take_none(void *self, size_t job)
+{
+    (void)self;
+    (void)job;
+    return 0;
+}
+
+static int take_badly(void *self, size_t job)
+{
+    (void)self;
+    return job == 4 ? sph_fail(SPH_EIO, "no") : 1;
+}
+
+static void jobs_that_are_not_taken_are_left_out(void **state)
+{
+    (void)state;
+    for (size_t workers = 0; workers < 4; workers++) {
+        struct log log = {0};
+        struct crew crew = {JOBS, workers, &log, square, take_some, ended, progress};
+        int stopped;
+        assert_int_equal(crew_run(&crew, &stopped), 0);
+        for (size_t i = 0; i < JOBS; i++)
+            assert_int_equal(log.ended[i], i % 3 != 2);
+        memset(&log, 0, sizeof log);
+        crew.take = take_none;
+        assert_int_equal(crew_run(&crew, &stopped), 0);
+        for (size_t i = 0; i < JOBS; i++)
+            assert_int_equal(log.ended[i], 0);
+        memset(&log, 0, sizeof log);
+        crew.take = take_badly;
+        assert_fails(crew_run(&crew, &stopped), SPH_EIO);
+        assert_int_equal(log.ended[4], 0);
     }
 }
 
@@ -104,7 +147,7 @@ static void a_job_that_dies_is_a_report_and_the_others_go_on(void **state)
 {
     (void)state;
     struct log log = {0};
-    struct crew crew = {JOBS, 2, &log, die, ended, NULL};
+    struct crew crew = {JOBS, 2, &log, die, NULL, ended, NULL};
     int stopped;
     assert_int_equal(crew_run(&crew, &stopped), 0);
     for (size_t i = 0; i < JOBS; i++) {
@@ -133,7 +176,7 @@ static void a_crew_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no
 {
     (void)state;
     struct log log = {.stop_after = 1};
-    struct crew crew = {JOBS, 3, &log, wait_for_stop, ended, progress};
+    struct crew crew = {JOBS, 3, &log, wait_for_stop, NULL, ended, progress};
     int stopped = 0;
     double began = clock_seconds();
     assert_int_equal(crew_run(&crew, &stopped), 0);
@@ -190,7 +233,7 @@ static void a_job_in_this_process_is_stopped_before_it_ends(void **state)
     (void)state;
     for (size_t fails = 0; fails < 2; fails++) {
         struct log log = {.stop_after = !fails};
-        struct crew crew = {JOBS, 0, &log, until_asked, ended, third_call};
+        struct crew crew = {JOBS, 0, &log, until_asked, NULL, ended, third_call};
         int stopped = 0;
         double began = clock_seconds();
         int err = crew_run(&crew, &stopped);
@@ -206,7 +249,7 @@ static void a_job_in_this_process_is_stopped_before_it_ends(void **state)
 static void a_crew_whose_owner_fails_leaves_no_process_behind(void **state)
 {
     (void)state;
-    struct crew crew = {JOBS, 3, NULL, sleep_but_not_2, ended_badly, NULL};
+    struct crew crew = {JOBS, 3, NULL, sleep_but_not_2, NULL, ended_badly, NULL};
     int stopped;
     double began = clock_seconds();
     assert_fails(crew_run(&crew, &stopped), SPH_EIO, .key = "owner");
@@ -234,7 +277,7 @@ static void a_crew_that_is_killed_takes_its_jobs_with_it(void **state)
     assert_true(pid >= 0);
     if (!pid) {
         struct log log = {0};
-        struct crew crew = {2, 2, &log, wait_for_ever, ended, NULL};
+        struct crew crew = {2, 2, &log, wait_for_ever, NULL, ended, NULL};
         int stopped;
         crew_run(&crew, &stopped);
         _exit(0);
@@ -256,7 +299,7 @@ static void each_allocation_fails_once(void **state)
     (void)state;
     for (size_t n = 0;; n++) {
         struct log log = {0};
-        struct crew crew = {JOBS, 2, &log, square, ended, NULL};
+        struct crew crew = {JOBS, 2, &log, square, NULL, ended, NULL};
         int stopped;
         fault_after(n);
         int err = crew_run(&crew, &stopped), happened = fault_happened();
@@ -273,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_job_is_run_once_whatever_the_number_of_workers),
+        cmocka_unit_test(jobs_that_are_not_taken_are_left_out),
         cmocka_unit_test(a_job_that_dies_is_a_report_and_the_others_go_on),
         cmocka_unit_test(a_crew_that_is_asked_to_stop_lets_the_running_ones_end_and_begins_no_more),
         cmocka_unit_test(a_job_in_this_process_is_stopped_before_it_ends),

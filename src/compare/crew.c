@@ -72,6 +72,17 @@ static int tell_progress(struct running *r)
     return answer < 0 ? answer : 0;
 }
 
+/* Makes `next` the number of a job that is to be begun, or that of none. */
+static int find_next(struct running *r)
+{
+    for (; r->crew->take && r->next < r->crew->jobs; r->next++, r->ended++) {
+        int taken = r->crew->take(r->crew->self, r->next);
+        if (taken)
+            return taken < 0 ? taken : 0;
+    }
+    return 0;
+}
+
 /* ---------------------------------------------------------------- in this process */
 
 int crew_wants_stop(struct crew_slot *slot)
@@ -91,7 +102,7 @@ static int run_here(struct running *r)
     const struct crew *crew = r->crew;
     struct crew_slot slot;
     int err = tell_progress(r);
-    for (; r->next < crew->jobs && !r->stopping && !err; r->next++) {
+    for (; !err && !r->stopping && !(err = find_next(r)) && r->next < crew->jobs; r->next++) {
         slot_clear(&slot);
         slot.here = r;
         r->here = &slot;
@@ -160,8 +171,10 @@ static int start_all(struct running *r)
     for (size_t i = 0; i < r->count && r->next < r->crew->jobs && !r->stopping; i++) {
         if (r->workers[i].pid)
             continue;
-        int err = start(r, &r->workers[i]);
-        if (err < 0)
+        int err = find_next(r);
+        if (err < 0 || r->next == r->crew->jobs)
+            return err;
+        if ((err = start(r, &r->workers[i])) < 0)
             return r->busy ? 0 : err;
     }
     return 0;
@@ -244,7 +257,7 @@ static int run_beside(struct running *r)
 {
     int err = tell_progress(r);
     while (!err && (r->busy || (r->next < r->crew->jobs && !r->stopping))) {
-        if ((err = start_all(r)) < 0 || (err = wait_a_little(r, finish)) < 0)
+        if ((err = start_all(r)) < 0 || (r->busy && (err = wait_a_little(r, finish)) < 0))
             break;
         err = tell_progress(r);
     }

@@ -37,6 +37,9 @@ struct crew {
     void *self;
     int (*work)(void *self, size_t job, struct crew_slot *slot); /* the job */
 
+    /* Here, before it begins: 1: begin it, 0: leave it out, below 0: fail. NULL: begin all. */
+    int (*take)(void *self, size_t job);
+
     /* Here, when it ended: err and failure in the slot. Below 0: fail. */
     int (*ended)(void *self, size_t job, const struct crew_slot *slot);
 
