@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * spherelu run: an experiment file to a table. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +11,11 @@
 #include "base/tool.h"
 #include "cli.h"
 #include "compare/tool.h"
+#include "launcher.h"
 #include "progress.h"
 #include "stop.h"
+
+enum { SHARDS_MOST = 1000000 };
 
 /* ---------------------------------------------------------------- before */
 
@@ -50,14 +54,56 @@ static int set_options(sph_experiment *experiment, const struct args *args)
     return code;
 }
 
-/* One job a core; one at a time where a job is to have several threads. */
-static int count_workers(const struct args *args, size_t *workers)
+/* How the work is shared out: among jobs side by side, and among processes like this one. */
+struct division {
+    size_t workers;
+    size_t shard, shards; /* shards 0: this process is alone */
+    int together;         /* a launcher started all shards */
+};
+
+/* I/N */
+static int read_shard(const struct args *args, struct division *division)
+{
+    const char *text = args_value(args, "shard");
+    char *slash = NULL, *end = NULL;
+    if (!text)
+        return 0;
+    unsigned long long shard = isdigit((unsigned char)*text) ? strtoull(text, &slash, 10) : 0,
+                       shards = slash && *slash == '/' && isdigit((unsigned char)slash[1])
+                                    ? strtoull(slash + 1, &end, 10)
+                                    : 0;
+    if (!end || *end || !shard || shard > shards || shards > SHARDS_MOST)
+        return cli_fail_option(args->command, "shard",
+                               "found '%s', expected I/N such as 2/8, with I from 1 to N", text);
+    if (!args_value(args, "out"))
+        return cli_fail_option(args->command, "shard", "needs --out DIR, the folder that all shards work in");
+    if (args_on(args, "dry-run"))
+        return cli_fail_option(args->command, "shard", "not used with --dry-run; remove one of them");
+    division->shard = (size_t)shard;
+    division->shards = (size_t)shards;
+    return 0;
+}
+
+/* One job a core; one at a time where a job is to have several threads, or where the other processes have the cores. */
+static int divide(const struct args *args, struct division *division)
 {
     size_t threads = 1;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct launcher launcher = launcher_find();
     int code = args_size(args, "threads", 1, &threads);
-    *workers = threads > 1 || cores < 1 ? 1 : (size_t)cores;
-    return code ? code : args_size(args, "jobs", 1, workers);
+    *division = (struct division){0};
+    if (!code)
+        code = read_shard(args, division);
+    if (!division->shards && launcher.size > 1)
+        *division = (struct division){.shard = launcher.rank + 1, .shards = launcher.size, .together = 1};
+    division->workers = threads > 1 || cores < 1 || division->shards ? 1 : (size_t)cores;
+    return code ? code : args_size(args, "jobs", 1, &division->workers);
+}
+
+/* Other processes of the launcher are silent. */
+static int is_first(const struct division *division)
+{
+    return !division->together || division->shard == 1;
 }
 
 /* Advice of the readers is about options of train; an experiment sets them by its file. */
@@ -188,32 +234,92 @@ static void print_places(const char *out, size_t figures)
 struct jobs {
     struct progress progress;
     const char *file, *out;
+    const struct division *division;
 };
+
+/* What the user may do after a signal. */
+static void advise(const struct jobs *jobs, char *words, size_t size)
+{
+    const struct division *division = jobs->division;
+    char shard[64] = "--resume";
+    if (division->together)
+        snprintf(words, size, "go on with the same command");
+    else if (division->shards)
+        snprintf(shard, sizeof shard, "--shard %zu/%zu", division->shard, division->shards);
+    if (!division->together)
+        snprintf(words, size, "go on with: spherelu run %s %s --out %s", jobs->file, shard, jobs->out);
+}
 
 static int on_progress(void *self, const sph_progress *view)
 {
     struct jobs *jobs = self;
     char words[4096];
-    snprintf(words, sizeof words, "go on with: spherelu run %s --resume --out %s", jobs->file, jobs->out);
+    advise(jobs, words, sizeof words);
     stop_catch(&command_run, words);
     progress_jobs(&jobs->progress, view);
     return stop_signal() != 0;
 }
 
-static int run_jobs(sph_experiment *experiment, const struct args *args, const char *out, size_t workers)
+/* What a shard did, and how to go on. */
+static int print_shard(const struct args *args, const struct division *division, const char *out,
+                       const sph_experiment_result *result)
+{
+    int code = EXIT_DONE;
+    if (args_on(args, "json"))
+        code = cli_print_json(
+            args->command,
+            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "shard", (json_int_t)division->shard,
+                      "shards", (json_int_t)division->shards, "jobs", (json_int_t)result->jobs, "run",
+                      (json_int_t)result->repeated, "diverged", (json_int_t)result->diverged, "failed",
+                      (json_int_t)result->failed, "left", (json_int_t)result->left, "out", out),
+            6);
+    else
+        printf("shard %zu of %zu: ran %zu job%s, %zu left for other shards or the last run\n"
+               "tables    when all shards have ended: spherelu run %s --resume --out %s\n",
+               division->shard, division->shards, result->repeated, cli_plural(result->repeated),
+               result->left, args->word[0], out);
+    if (result->failed && !code)
+        code = cli_fail(args->command, EXIT_FAILED, NULL,
+                        "%zu job%s failed, the first: %s; the run with --resume tries again", result->failed,
+                        cli_plural(result->failed), result->failed_note);
+    return code;
+}
+
+static int print_end(const struct args *args, const char *out, const sph_experiment_result *result)
 {
     const struct command *command = args->command;
-    struct jobs jobs = {.file = args->word[0], .out = out};
+    if (!args_on(args, "json"))
+        print_places(out, result->figures);
+    cli_note_lines(args, sph_core_lacks());
+    int code = EXIT_DONE;
+    if (result->not_drawn)
+        code = cli_fail(command, EXIT_FAILED, "figures", "figures: %s", result->figures_note);
+    else if (*result->figures_note)
+        cli_note(command, "figures", "%s", result->figures_note);
+    if (result->failed && !code)
+        code = cli_fail(command, EXIT_FAILED, NULL,
+                        "%zu of %zu jobs failed, %s/results.json says why; --resume tries them again",
+                        result->failed, result->jobs, out);
+    return code;
+}
+
+static int run_jobs(sph_experiment *experiment, const struct args *args, const char *out,
+                    const struct division *division)
+{
+    struct jobs jobs = {.file = args->word[0], .out = out, .division = division};
     sph_experiment_result result;
-    progress_init(&jobs.progress, args_on(args, "quiet"), 0);
+    progress_init(&jobs.progress, args_on(args, "quiet") || !is_first(division), 0);
     sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts),
                                 .out = out,
                                 .resume = args_on(args, "resume"),
-                                .workers = workers,
+                                .workers = division->workers,
                                 .self = &jobs,
                                 .progress = on_progress,
                                 .table = &(sph_sink){&jobs.progress, write_tables},
-                                .json = args_on(args, "json")};
+                                .json = args_on(args, "json"),
+                                .shard = division->shard,
+                                .shards = division->shards,
+                                .together = division->together};
     int err = sph_experiment_run(experiment, &opts, &result);
     stop_over();
     progress_clear(&jobs.progress);
@@ -221,27 +327,18 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
         return fail_run(args, err);
     if (result.stopped)
         return stop_end();
-    if (!opts.json)
-        print_places(out, result.figures);
-    cli_note_lines(args, sph_core_lacks());
-    int code = EXIT_DONE;
-    if (result.not_drawn)
-        code = cli_fail(command, EXIT_FAILED, "figures", "figures: %s", result.figures_note);
-    else if (*result.figures_note)
-        cli_note(command, "figures", "%s", result.figures_note);
-    if (result.failed && !code)
-        code = cli_fail(command, EXIT_FAILED, NULL,
-                        "%zu of %zu jobs failed, %s/results.json says why; --resume tries them again",
-                        result.failed, result.jobs, out);
-    return code;
+    if (!is_first(division))
+        return EXIT_DONE;
+    return division->shards && !division->together ? print_shard(args, division, out, &result)
+                                                   : print_end(args, out, &result);
 }
 
 static int run_run(const struct args *args)
 {
     const struct command *command = args->command;
     sph_experiment *experiment = NULL;
-    size_t workers;
-    int code = count_workers(args, &workers), err;
+    struct division division;
+    int code = divide(args, &division), err;
     if (code)
         return code;
     if ((err = sph_experiment_open(&experiment, args->word[0])))
@@ -249,12 +346,12 @@ static int run_run(const struct args *args)
     if ((code = set_options(experiment, args)))
         goto out;
     if (args_on(args, "dry-run")) {
-        code = print_plan(experiment, args, workers);
+        code = is_first(&division) ? print_plan(experiment, args, division.workers) : EXIT_DONE;
         goto out;
     }
     const char *given = args_value(args, "out");
     char *out = given ? strdup(given) : path_in("runs", sph_experiment_name(experiment));
-    code = out ? run_jobs(experiment, args, out, workers) : cli_no_memory(command);
+    code = out ? run_jobs(experiment, args, out, &division) : cli_no_memory(command);
     free(out);
 out:
     sph_experiment_free(experiment);
@@ -273,7 +370,10 @@ static const sph_option options[] = {
      "train nothing"},
     {"jobs", "N", "", "run",
      "number of jobs that run at the same time, each in a process; does not change results (default: number "
-     "of processor cores)"},
+     "of processor cores; 1 with --shard and under mpirun or srun)"},
+    {"shard", "I/N", "", "run",
+     "be process I of N that share the jobs of one --out folder, also on several machines; when all have "
+     "ended, run with --resume and without --shard for the tables"},
     {"threads", "N", "", "run", "threads of each job; above 1, the default of --jobs is 1 (default: 1)"},
     {"seed", "S", "", "run", "use this seed instead of those in the file"},
     {"dtype", CLI_WORDS(SPH_DTYPES), "", "run", "precision"},
@@ -299,7 +399,9 @@ const struct command command_run = {
         "  spherelu run experiments/banana.yaml --set seeds=20 --set protocol=holdout --set data.val=0.2 \\\n"
         "      --out runs/banana-holdout\n"
         "  spherelu run experiments/banana.yaml --set grid.lr=[0.03] --jobs 4 --out runs/slower\n"
-        "  spherelu run experiments/crescents.yaml --resume\n",
+        "  spherelu run experiments/crescents.yaml --resume\n"
+        "  spherelu run experiments/banana.yaml --shard 2/8 --out runs/shared\n"
+        "  mpirun -n 8 spherelu run experiments/banana.yaml\n",
     .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,

@@ -17,6 +17,7 @@
 #include "compare/experiment.h"
 #include "experiment_small.h"
 #include "failure.h"
+#include "file/claims.h"
 #include "rows/split.h"
 #include "spherelu.h"
 #include "store/runfolder.h"
@@ -350,14 +351,15 @@ static void a_second_process_is_refused_and_a_dead_one_is_no_hindrance(void **st
 {
     (void)state;
     sph_experiment_result result;
-    int ready[2], held;
+    struct claims claims;
+    int ready[2];
     char byte = 0;
     write_file("file.yaml", small);
     assert_int_equal(file_make_directory(in_home("out")), 0);
     assert_int_equal(pipe(ready), 0);
     pid_t pid = fork();
     if (!pid) {
-        file_hold(&held, in_home("out"), 0);
+        (void)!claims_begin(&claims, in_home("out"), CLAIMS_ALONE, NULL);
         (void)!write(ready[1], &byte, 1);
         pause();
         _exit(0);

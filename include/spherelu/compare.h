@@ -35,6 +35,12 @@ typedef struct sph_experiment_opts {
                                     NULL: none */
     const sph_sink *table;       /* takes the tables as a terminal shows them: text, or, */
     int json;                    /* one object on one line; NULL: nobody does            */
+
+    /* Several processes in one folder: this one is number `shard`, from 1 on, of `shards`; 0: it is alone. Each runs jobs that no
+     * other has, until there are none, and makes no tables: a last call with resume and without shards makes them. together: one
+     * launcher started them all, and number 1 waits for the others and makes the tables. */
+    size_t shard, shards;
+    int together;
 } sph_experiment_opts;
 
 typedef struct sph_experiment_result {
@@ -45,6 +51,8 @@ typedef struct sph_experiment_result {
     size_t figures;         /* drawn                                                           */
     size_t not_drawn;       /* failed, each for a reason of its own                            */
     char figures_note[512]; /* such reasons, or that gnuplot is missing; "": all well        */
+    size_t left;            /* of a shard: jobs without a result, that others run or that failed */
+    char failed_note[512];  /* folder and reason of the first that failed in this call; "": none */
 } sph_experiment_result;
 
 /* Runs what is to be run and writes experiment.yaml, results.json, table.txt, .md, .tex, .csv, .json; where

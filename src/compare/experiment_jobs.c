@@ -15,12 +15,10 @@
 #include "base/text.h"
 #include "compare/experiment_jobs.h"
 #include "compare/perturbed_unit.h"
+#include "compare/shards.h"
 #include "job/cost.h"
 #include "job/record.h"
 #include "store/runfolder.h"
-
-/* Children of a crew that was killed let go of the folder a moment later. */
-static const double hold_patience = 2;
 
 /* ---------------------------------------------------------------- one thing in a process of its own
  * What makes nets may start threads, and a process that has some had better not fork. Data are read before:
@@ -183,24 +181,37 @@ static int compare_file(const char *dir, const char *path, const char *text)
     return err;
 }
 
-static int begin_folder(struct experiment_run *run)
+static int begin_experiment(struct experiment_run *run, const char *file, const char *config)
 {
     const char *dir = run->opts->out;
-    char *file = file_join(dir, EXPERIMENT_FILE), *config = file_join(dir, RUNFOLDER_CONFIG), *text = NULL;
-    int err = file && config ? 0 : SPH_EMEMORY;
-    if (!err && !(err = file_make_directory(dir)) && !(err = file_hold(&run->held, dir, hold_patience)))
-        err = experiment_write(run->experiment, &text);
+    char *text = NULL;
+    int err = experiment_write(run->experiment, &text);
     if (err < 0)
-        goto out;
+        return err;
     if (file_exists(config))
         err = sph_fail_of(SPH_EARG, dir, 0, "out", "holds a run of spherelu train; choose another --out");
     else if (!file_exists(file))
         err = (err = file_check_empty(dir)) < 0 ? err : file_replace_with(file, text, strlen(text));
-    else if ((err = compare_file(dir, file, text)) == 0 && !run->opts->resume)
+    else if ((err = compare_file(dir, file, text)) == 0 && !run->opts->resume && !run->shared)
         err = sph_fail_of(SPH_EARG, dir, 0, "resume",
                           "holds this experiment already; go on with --resume, or choose another --out");
-out:
     mem_free(text);
+    return err;
+}
+
+/* *entered: 0 where another process of the same launcher has come to the end of all jobs. */
+static int begin_folder(struct experiment_run *run, int *entered)
+{
+    const char *dir = run->opts->out;
+    char *file = file_join(dir, EXPERIMENT_FILE), *config = file_join(dir, RUNFOLDER_CONFIG);
+    int err = file && config ? 0 : SPH_EMEMORY;
+    if (!err && !(err = file_make_directory(dir)))
+        err = shards_enter(run, entered);
+    if (!err && *entered) {
+        err = begin_experiment(run, file, config);
+        if (!err && run->shared)
+            err = shards_begun(run);
+    }
     mem_free(config);
     mem_free(file);
     return err;
@@ -232,23 +243,33 @@ static int do_job(void *self, size_t job, struct crew_slot *slot)
     return err == SPH_EDIVERGED ? 0 : err;
 }
 
+static int read_outcome(struct experiment_run *run, size_t at)
+{
+    return experiment_outcome_read(&run->results.outcomes[at], run->opts->out, &run->results.jobs[at],
+                                   &run->results.facts);
+}
+
 static int job_ended(void *self, size_t job, const struct crew_slot *slot)
 {
     struct experiment_run *run = self;
     size_t at = run->todo[job];
     struct experiment_outcome *outcome = &run->results.outcomes[at];
+    char *note = run->result->failed_note;
     int err = 0;
     if (slot->stopped)
-        return 0;
+        return shards_give(run, at, SHARDS_STOPPED);
     run->result->repeated++;
     if (slot->err >= 0)
-        err = experiment_outcome_read(outcome, run->opts->out, &run->results.jobs[at], &run->results.facts);
+        err = read_outcome(run, at);
     if (!err && !outcome->finished) {
         mem_free(outcome->reason);
         outcome->reason = mem_text(slot->err < 0 ? slot->failure.text : "it left no result.json");
         err = outcome->reason ? 0 : SPH_EMEMORY;
     }
-    return err;
+    if (!err && !outcome->finished && !*note)
+        snprintf(note, sizeof run->result->failed_note, "%s: %s", run->results.jobs[at].folder,
+                 outcome->reason);
+    return err ? err : shards_give(run, at, outcome->finished ? SHARDS_DONE : SHARDS_FAILED);
 }
 
 static int tell_progress(void *self, const struct crew_progress *progress)
@@ -284,17 +305,20 @@ static int run_jobs(struct experiment_run *run, size_t from, size_t after)
     if (!(run->todo = mem_get(run->results.count - from, sizeof *run->todo)))
         return SPH_EMEMORY;
     for (size_t i = from; i < run->results.count && !err; i++) {
-        err = experiment_outcome_read(&run->results.outcomes[i], run->opts->out, &run->results.jobs[i],
-                                      &run->results.facts);
+        if (!run->results.outcomes[i].finished && !run->results.outcomes[i].reason)
+            err = read_outcome(run, i);
         if (!err && !run->results.outcomes[i].finished)
             run->todo[run->todo_count++] = i;
-        else if (!err)
+        else if (!err && !run->shared)
             err = sweep(run, i);
     }
+    if (!err && run->shared)
+        err = shards_order(run);
     struct crew crew = {.jobs = run->todo_count,
                         .workers = run->opts->workers,
                         .self = run,
                         .work = do_job,
+                        .take = run->shared ? shards_take : NULL,
                         .ended = job_ended,
                         .progress = tell_progress};
     if (!err)
@@ -379,8 +403,21 @@ static int choose_one(struct experiment_run *run, struct experiment_job job, siz
     return add_refit(run, &best, best_score.epochs);
 }
 
+/* Whether every job that this one is chosen from has a result. */
+static int is_ready(const struct experiment_run *run, struct experiment_job job)
+{
+    const struct sph_experiment *e = run->experiment;
+    size_t folds = experiment_folds(e), jobs = folds ? folds : 1,
+           last = e->table.all_points ? job.point + 1 : experiment_points(e);
+    for (; job.point < last; job.point++)
+        for (size_t k = 0; k < jobs; k++)
+            if (!run->results.outcomes[number_of(e, &job) + k].finished)
+                return 0;
+    return 1;
+}
+
 /* Fills final with the job that each line and seed of the tables reports: the best point's, or every point's;
- * under cv a refit that is added to the list. */
+ * under cv a refit that is added to the list. A shard leaves out what waits for jobs of others. */
 static int choose(struct experiment_run *run, size_t *final)
 {
     const struct sph_experiment *e = run->experiment;
@@ -388,34 +425,71 @@ static int choose(struct experiment_run *run, size_t *final)
     for (size_t d = 0; d < experiment_sets(e); d++)
         for (size_t m = 0; m < e->method_count; m++)
             for (size_t line = 0; line < experiment_lines(e); line++)
-                for (size_t s = 0; s < e->seed_count && !err; s++)
-                    err = choose_one(run,
-                                     (struct experiment_job){.set = d, .method = m, .point = line, .seed = s},
-                                     final++);
+                for (size_t s = 0; s < e->seed_count && !err; s++, final++) {
+                    struct experiment_job job = {.set = d, .method = m, .point = line, .seed = s};
+                    if (!run->shared || is_ready(run, job))
+                        err = choose_one(run, job, final);
+                }
     return err;
 }
 
 /* ---------------------------------------------------------------- all */
 
-static int run_all(struct experiment_run *run)
+static void forget_refits(struct experiment_run *run)
+{
+    for (; run->results.count > run->known; run->results.count--) {
+        experiment_outcome_free(&run->results.outcomes[run->results.count - 1]);
+        mem_free(run->results.jobs[run->results.count - 1].folder);
+        run->results.jobs[run->results.count - 1].folder = NULL;
+    }
+}
+
+/* Jobs that nobody else has, then refits whose folds have ended, until there are none of either: meanwhile others may have ended,
+ * and left theirs. */
+static int run_shard(struct experiment_run *run, size_t refits)
+{
+    sph_experiment_result *result = run->result;
+    size_t ran;
+    int err;
+    do {
+        ran = result->repeated;
+        err = run_jobs(run, 0, refits);
+        if (err < 0 || result->stopped || !refits)
+            continue;
+        forget_refits(run);
+        if (!(err = choose(run, run->results.final)) && run->results.count > run->known)
+            err = run_jobs(run, run->known, 0);
+    } while (!err && !result->stopped && result->repeated > ran);
+    result->left = run->known + refits;
+    for (size_t i = 0; i < run->results.count; i++)
+        result->left -= run->results.outcomes[i].finished != 0;
+    return err;
+}
+
+static int run_all(struct experiment_run *run, int *complete)
 {
     sph_experiment *e = run->experiment;
-    size_t reports = experiment_reports(e), known;
-    size_t refits = experiment_folds(e) ? reports : 0;
+    size_t reports = experiment_reports(e), refits = experiment_folds(e) ? reports : 0;
     int err = experiment_list(e, refits, &run->results.jobs, &run->results.count);
     if (err < 0)
         return err;
-    known = run->results.count;
+    run->known = run->results.count;
     run->results.outcomes = mem_get(run->results.count + refits, sizeof *run->results.outcomes);
     run->results.final = mem_get(reports, sizeof *run->results.final);
     if (!run->results.outcomes || !run->results.final)
         return SPH_EMEMORY;
+    if (run->shared && ((err = run_shard(run, refits)) < 0 || run->result->stopped || !shards_collect(run) ||
+                        (err = shards_wait(run)) < 0 || run->result->stopped))
+        return err;
+    forget_refits(run);
     err = run_jobs(run, 0, refits);
     if (err < 0 || run->result->stopped || (err = choose(run, run->results.final)) < 0)
         return err;
-    if (run->results.count > known && ((err = run_jobs(run, known, 0)) < 0 || run->result->stopped))
+    if (run->results.count > run->known && ((err = run_jobs(run, run->known, 0)) < 0 || run->result->stopped))
         return err;
     run->results.data = e->data;
+    run->result->left = 0;
+    *complete = 1;
     return results_write(&run->results);
 }
 
@@ -430,21 +504,33 @@ static int settle_content(struct experiment_run *run)
     return 0;
 }
 
-int experiment_run_jobs(struct experiment_run *run)
+int experiment_run_jobs(struct experiment_run *run, int *complete)
 {
     sph_experiment *e = run->experiment;
-    if (!run->opts->out || !*run->opts->out)
+    const sph_experiment_opts *opts = run->opts;
+    int entered = 0;
+    if (!opts->out || !*opts->out)
         return sph_fail_key(SPH_EARG, "out", "nothing given, expected the experiment's folder");
+    if (opts->shards && (!opts->shard || opts->shard > opts->shards))
+        return sph_fail_key(SPH_EARG, "shard", "found %zu of %zu, expected 1 to %zu", opts->shard,
+                            opts->shards, opts->shards);
     if (e->content && !(run->content = mem_text(e->content)))
         return SPH_EMEMORY;
     run->settled = 1;
+    run->shared = opts->shards > 0 && !experiment_without_jobs(e);
     run->results.experiment = e;
-    run->results.dir = run->opts->out;
-    int err = check(e, run->opts->workers, &run->results.facts);
-    if (!err && !(err = settle_content(run)))
-        err = begin_folder(run);
+    run->results.dir = opts->out;
+    int err = check(e, opts->workers, &run->results.facts);
+    if (!err)
+        err = settle_content(run);
+    if (err < 0 || (opts->shards && !run->shared && !shards_collect(run)))
+        return err;
+    err = begin_folder(run, &entered);
     run->began = clock_seconds();
-    return err || experiment_without_jobs(e) ? err : run_all(run);
+    if (err < 0 || !entered)
+        return err;
+    *complete = experiment_without_jobs(e);
+    return *complete ? 0 : run_all(run, complete);
 }
 
 void experiment_run_end(struct experiment_run *run)
@@ -461,7 +547,7 @@ void experiment_run_end(struct experiment_run *run)
     results_free(&run->results);
     mem_free(run->todo);
     data_cache_free(&run->experiment->cache);
-    file_let_go(run->held);
+    claims_end(&run->claims);
     if (run->settled) {
         mem_free(run->experiment->content);
         run->experiment->content = run->content;

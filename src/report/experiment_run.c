@@ -180,13 +180,13 @@ int sph_experiment_run(sph_experiment *experiment, const sph_experiment_opts *op
     sph_experiment_result unseen;
     sph_experiment_opts own = {.size = sizeof(sph_experiment_opts)};
     struct experiment_run run = {
-        .experiment = experiment, .opts = &own, .held = -1, .result = result ? result : &unseen};
+        .experiment = experiment, .opts = &own, .claims = CLAIMS_NONE, .result = result ? result : &unseen};
     *run.result = (sph_experiment_result){0};
-    int err = SIZED_TAKE(&own, opts, sph_experiment_opts);
+    int complete = 0, err = SIZED_TAKE(&own, opts, sph_experiment_opts);
     if (err < 0 || (err = own.out ? file_enter(own.out) : 0) < 0)
         return err;
-    err = experiment_run_jobs(&run);
-    if (!err && !run.result->stopped && !(err = conclude(&run)))
+    err = experiment_run_jobs(&run, &complete);
+    if (!err && complete && !(err = conclude(&run)))
         err = write_all(&run);
     experiment_run_end(&run);
     file_leave(own.out);
