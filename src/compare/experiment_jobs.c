@@ -314,6 +314,10 @@ static int run_jobs(struct experiment_run *run, size_t from, size_t after)
     }
     if (!err && run->shared)
         err = shards_order(run);
+    if (run->shared && !from) { /* again, for what others had when it was looked at before */
+        run->unfinished = run->unfinished ? run->unfinished : run->todo_count;
+        run->before = run->unfinished - run->todo_count;
+    }
     struct crew crew = {.jobs = run->todo_count,
                         .workers = run->opts->workers,
                         .self = run,

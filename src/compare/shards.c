@@ -141,10 +141,6 @@ int shards_order(struct experiment_run *run)
             run->todo[i] = sized[i].at;
     }
     mem_free(sized);
-    if (!run->unfinished)
-        run->unfinished = run->todo_count;
-    if (run->before > run->unfinished - run->todo_count && run->todo_count <= run->unfinished)
-        run->before = run->unfinished - run->todo_count;
     return err;
 }
 

@@ -20,7 +20,7 @@ int shards_collect(const struct experiment_run *run);
 /* Waits until the others have ended, and is alone from then on. Progress may stop it. */
 int shards_wait(struct experiment_run *run);
 
-/* todo, longest jobs first, and those before this call among the jobs of the progress. */
+/* todo, longest jobs first. */
 int shards_order(struct experiment_run *run);
 
 /* For the crew: whether job todo[job] is this process's now. Job `at` of the list is given back. */
