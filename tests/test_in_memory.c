@@ -546,6 +546,64 @@ static void directions_and_gradients_are_those_of_the_scans(void **state)
     assert_true(one == 0); /* a row of zeroes has length 0 */
 }
 
+/* w = length direction(first), and its gradients by central differences of <dw, w>. */
+static void check_weights(sph_param param, size_t m, size_t n, double size)
+{
+    size_t width = param == SPH_PARAM_GMP ? n - 1 : n;
+    double *first = calloc(m * width, sizeof(double)), *length = calloc(m, sizeof(double));
+    double *dw = calloc(m * n, sizeof(double)), *w = calloc(m * n, sizeof(double));
+    double *dfirst = calloc(m * width, sizeof(double)), *dlength = calloc(m, sizeof(double));
+    double *kept = calloc(m, (sph_directions_kept(n) + 1) * sizeof(double));
+    for (size_t i = 0; i < m * width; i++)
+        first[i] = size * (1.3 + sin((double)i * 1.7));
+    for (size_t j = 0; j < m; j++)
+        length[j] = j % 3 == 1 ? 0 : 0.5 + (double)j;
+    for (size_t i = 0; i < m * n; i++)
+        dw[i] = cos((double)i);
+    const sph_weights_grads of = {first, length, kept, dw, dfirst, dlength};
+    assert_int_equal(sph_weights(SPH_F64, param, m, n, first, length, w, kept, 2), 0);
+    assert_int_equal(sph_weights_grad(SPH_F64, param, m, n, &of, 2), 0);
+    for (size_t j = 0; j < m; j++) {
+        double square = 0;
+        for (size_t i = 0; i < n; i++)
+            square += w[j * n + i] * w[j * n + i];
+        assert_true(fabs(sqrt(square) - length[j]) < 1e-12 * (1 + length[j]));
+    }
+    for (size_t i = 0; i < m * width + m; i += 1 + i % 7) {
+        double *at = i < m * width ? first + i : length + (i - m * width);
+        double got = i < m * width ? dfirst[i] : dlength[i - m * width],
+               step = i < m * width ? 1e-6 * size : 1e-6;
+        double before = *at, product[2] = {0};
+        for (int side = 0; side < 2; side++) {
+            *at = before + (side ? step : -step);
+            assert_int_equal(sph_weights(SPH_F64, param, m, n, first, length, w, NULL, 1), 0);
+            for (size_t k = 0; k < m * n; k++)
+                product[side] += dw[k] * w[k];
+        }
+        *at = before;
+        assert_true(fabs((product[1] - product[0]) / (2 * step) - got) < 1e-6 * (1 + fabs(got)));
+    }
+    free(first), free(length), free(dw), free(w), free(dfirst), free(dlength), free(kept);
+}
+
+static void weights_have_the_gradients_of_differences(void **state)
+{
+    (void)state;
+    static const size_t shapes[][2] = {{1, 2}, {3, 3}, {5, 17}, {4, 300}, {2, 530}};
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
+        check_weights(SPH_PARAM_GMP, shapes[shape][0], shapes[shape][1], 1);
+        check_weights(SPH_PARAM_SPHERE, shapes[shape][0], shapes[shape][1], 1);
+        check_weights(SPH_PARAM_SPHERE, shapes[shape][0], shapes[shape][1], 1e-15); /* in f64, row by row */
+    }
+    double zero[3] = {0}, one = 1, w[3] = {7, 7, 7}, d[3] = {1, 1, 1}, du[3] = {7, 7, 7}, dlength = 7;
+    const sph_weights_grads of = {zero, &one, NULL, d, du, &dlength};
+    assert_int_equal(sph_weights(SPH_F64, SPH_PARAM_SPHERE, 1, 3, zero, &one, w, NULL, 1), 0);
+    assert_int_equal(sph_weights_grad(SPH_F64, SPH_PARAM_SPHERE, 1, 3, &of, 1), 0);
+    assert_true(w[0] == 0 && w[2] == 0 && du[0] == 0 && du[2] == 0 && dlength == 0);
+    assert_int_equal(sph_weights(SPH_F64, SPH_PARAM_SP, 1, 3, zero, &one, w, NULL, 1), SPH_EARG);
+    assert_int_equal(sph_weights(SPH_F64, SPH_PARAM_SPHERE, 1, 0, zero, &one, w, NULL, 1), SPH_EARG);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -563,6 +621,7 @@ int main(void)
         cmocka_unit_test(a_flag_stops_a_training),
         cmocka_unit_test(a_net_comes_back_from_its_bytes),
         cmocka_unit_test(directions_and_gradients_are_those_of_the_scans),
+        cmocka_unit_test(weights_have_the_gradients_of_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

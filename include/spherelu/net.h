@@ -163,6 +163,19 @@ SPH_API int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *thet
 SPH_API int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *kept,
                                 const void *du, void *dtheta, int threads);
 
+/* Weights by themselves, likewise, in one call: w (m, n) = length (m) times the direction of `first`, which is angles (m, n-1) for
+ * SPH_PARAM_GMP, and vectors (m, n) of any length for SPH_PARAM_SPHERE (n 1 or more; 0 gives 0, and has gradient 0). kept: as
+ * above, for SPH_PARAM_GMP. Backward: dfirst, of the shape of first, and dlength (m). */
+typedef struct sph_weights_grads {
+    const void *first, *length, *kept, *dw; /* kept or NULL */
+    void *dfirst, *dlength;
+} sph_weights_grads;
+
+SPH_API int sph_weights(sph_dtype dtype, sph_param param, size_t m, size_t n, const void *first,
+                        const void *length, void *w, void *kept, int threads);
+SPH_API int sph_weights_grad(sph_dtype dtype, sph_param param, size_t m, size_t n,
+                             const sph_weights_grads *of, int threads);
+
 /* Angles of the rows of w (m, n), 0 for a row of zeroes, and their lengths (m). */
 SPH_API int sph_directions_of(sph_dtype dtype, size_t m, size_t n, const void *w, void *theta, void *length);
 

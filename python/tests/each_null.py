@@ -20,7 +20,7 @@ from spherelu._lib import lib, sized
 OPTIONAL = set(
     """
     sph_boundaries_new.data sph_boundaries_new.rows sph_data_from_columns.learned sph_data_from_columns.note sph_data_open.opts
-    sph_directions.kept sph_directions_grad.kept sph_experiment_run.result
+    sph_directions.kept sph_directions_grad.kept sph_weights.kept sph_experiment_run.result
     sph_import.result sph_job_run.result sph_job_set.value sph_job_train.result sph_job_train.start sph_job_train.state sph_net_export.opts
     sph_net_import.result sph_net_set_note.text sph_net_weight.b sph_net_weight.s sph_net_weight.w sph_nets_export.opts sph_nets_predict.spread
     sph_run_eval.source sph_run_predict.source sph_train.result sph_trainer_run.result
@@ -151,6 +151,8 @@ SPECIAL = {  # arguments whose name and type do not tell what they need
     ("sph_net_set", "name"): b"layers.0.weight",
     ("sph_nets_export", "nets"): lambda: keep((ctypes.c_void_p * 1)(made("sph_net_open", b"run/model.safetensors").value)),
     ("sph_nets_open", "path"): b"run/model.safetensors",
+    ("sph_weights", "param"): _abi.SPH_PARAM_GMP,
+    ("sph_weights_grad", "param"): _abi.SPH_PARAM_GMP,
 }
 
 

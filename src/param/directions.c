@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "compute/kernels.h"
 #include "compute/threads.h"
+#include "param/directions.h"
 #include "param/param.h"
 #include "param/rows.h"
 
@@ -26,11 +27,12 @@ size_t sph_directions_kept(size_t n)
 struct call {
     const struct kernels *k;
     size_t m, n, workers;
-    const char *theta;
+    const char *theta, *length; /* length (m) or NULL: 1 */
     char *
         kept; /* of each tile (sph_directions_kept, its units) the radius at each chunk's beginning, or NULL */
     const char *du; /* NULL: forward */
-    char *out;      /* u or dtheta; NULL: kept alone is wanted */
+    char *out;      /* length u or dtheta; NULL: kept alone is wanted */
+    char *dlength;  /* (m) or NULL */
     char *memory;   /* (workers) of SHARE numbers */
 };
 
@@ -67,7 +69,10 @@ static void forward(const struct call *call, char *memory, size_t first, size_t 
     char *radius = param_at(k, memory, SHARE_LAST);
     char *spare = param_at(k, memory, SHARE_PREFIX);
     const double ones[TILE] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    k->from_double(m, ones, radius);
+    if (call->length)
+        memcpy(radius, param_at(k, call->length, first), m * k->size);
+    else
+        k->from_double(m, ones, radius);
     for (size_t from = 0; from + 1 < n; from += PIECE) {
         size_t angles = piece_length(call, from);
         k->transpose(m, angles, param_at(k, call->theta, first * (n - 1) + from), n - 1, theta, m);
@@ -101,6 +106,8 @@ static void backward(const struct call *call, char *memory, size_t first, size_t
                       dtheta, last);
         k->transpose(angles, m, dtheta, m, param_at(k, call->out, first * (n - 1) + from), n - 1);
     }
+    if (call->dlength) /* u . du */
+        memcpy(param_at(k, call->dlength, first), last, m * k->size);
 }
 
 static void work(void *context, size_t worker)
@@ -135,20 +142,24 @@ static int run(struct call *call, sph_dtype dtype, int threads)
     return 0;
 }
 
-int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *theta, void *u, void *kept, int threads)
+int directions_forward(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *length, void *w,
+                       void *kept, int threads)
 {
-    if (m)
-        NEED(theta, u);
-    return run(&(struct call){.m = m, .n = n, .theta = theta, .out = u, .kept = kept}, dtype, threads);
+    struct call call = {.m = m, .n = n, .theta = theta, .length = length, .out = w, .kept = kept};
+    return run(&call, dtype, threads);
 }
 
-int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *kept,
-                        const void *du, void *dtheta, int threads)
+int directions_backward(sph_dtype dtype, size_t m, size_t n, const struct direction_grads *of, int threads)
 {
-    if (m)
-        NEED(theta, du, dtheta);
-    struct call back = {.m = m, .n = n, .theta = theta, .kept = (void *)kept, .du = du, .out = dtheta};
-    if (kept || !m)
+    struct call back = {.m = m,
+                        .n = n,
+                        .theta = of->theta,
+                        .length = of->length,
+                        .kept = (void *)of->kept,
+                        .du = of->dw,
+                        .out = of->dtheta,
+                        .dlength = of->dlength};
+    if (of->kept || !m)
         return run(&back, dtype, threads);
     size_t numbers;
     if (__builtin_mul_overflow(m, sph_directions_kept(n) + 1, &numbers))
@@ -157,11 +168,27 @@ int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, 
     if (!own)
         return SPH_EMEMORY;
     back.kept = own;
-    int err = run(&(struct call){.m = m, .n = n, .theta = theta, .kept = own}, dtype, threads);
+    int err = directions_forward(dtype, m, n, of->theta, of->length, NULL, own, threads);
     if (!err)
         err = run(&back, dtype, threads);
     mem_free(own);
     return err;
+}
+
+int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *theta, void *u, void *kept, int threads)
+{
+    if (m)
+        NEED(theta, u);
+    return directions_forward(dtype, m, n, theta, NULL, u, kept, threads);
+}
+
+int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *kept,
+                        const void *du, void *dtheta, int threads)
+{
+    if (m)
+        NEED(theta, du, dtheta);
+    const struct direction_grads of = {.theta = theta, .kept = kept, .dw = du, .dtheta = dtheta};
+    return directions_backward(dtype, m, n, &of, threads);
 }
 
 int sph_directions_of(sph_dtype dtype, size_t m, size_t n, const void *w, void *theta, void *length)

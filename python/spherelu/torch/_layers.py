@@ -80,7 +80,10 @@ class Coordinates(nn.Module):
         if offset is not None and exporting() and not torch._C._is_tracing():
             raise RuntimeError("torch.export and torch.onnx.export need plain layers: call spherelu.torch.bake(model) first")
         first: Tensor = self._parameters[self.first]  # type: ignore[assignment]
-        return self.rows(first.flatten(1), length).reshape(self.shape), None if offset is None else length * offset
+        weight = self.rows(first if first.ndim == 2 else first.flatten(1), length)
+        if len(self.shape) > 2:
+            weight = weight.reshape(self.shape)
+        return weight, None if offset is None else length * offset
 
     @torch.no_grad()
     def reset_parameters(self) -> None:

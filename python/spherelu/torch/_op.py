@@ -100,6 +100,27 @@ def _backward(theta: Tensor, kept: Tensor | None, du: Tensor) -> Tensor:
     return dtheta
 
 
+def _weights(param: int, first: Tensor, length: Tensor, kept: Tensor | None) -> Tensor:
+    """(m, n) weights of GmP or sphere in one call, and in kept what the gradient need not compute again."""
+    first, length = first.detach().contiguous(), length.detach().contiguous()
+    m, n = first.shape[0], first.shape[1] + (param == _abi.SPH_PARAM_GMP)
+    w = first.new_empty(m, n)
+    places = first.data_ptr(), length.data_ptr(), w.data_ptr(), None if kept is None else kept.data_ptr()
+    check(lib().sph_weights(_DTYPES[first.dtype], param, m, n, *places, _threads(m * n)))
+    return w
+
+
+def _weights_grad(param: int, first: Tensor, length: Tensor, kept: Tensor | None, dw: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradients of first and length."""
+    first, length, dw = first.detach().contiguous(), length.detach().contiguous(), dw.detach().contiguous()
+    dfirst, dlength = torch.empty_like(first), torch.empty_like(length)
+    of = _abi.sph_weights_grads(
+        first.data_ptr(), length.data_ptr(), None if kept is None else kept.data_ptr(), dw.data_ptr(), dfirst.data_ptr(), dlength.data_ptr()
+    )
+    check(lib().sph_weights_grad(_DTYPES[first.dtype], param, *dw.shape, ctypes.byref(of), _threads(dw.numel())))
+    return dfirst, dlength
+
+
 def angles(w: Tensor) -> tuple[Tensor, Tensor]:
     """theta (m, n-1) and lengths (m) of the rows of w (m, n); a row of zeroes has angles 0."""
     rows = w.detach().to("cpu", torch.float64).contiguous()
@@ -250,31 +271,28 @@ _gradient = _function("DirectionsGradient", _backward, _grad_setup, _grad_backwa
 
 
 def _gmp_forward(theta: Tensor, length: Tensor | None) -> tuple[Tensor, Tensor]:
-    u, kept = _forward(theta)
-    return (u if length is None else u.mul_(length.detach()[:, None])), kept
+    if length is None or not _ours(theta):
+        u, kept = _forward(theta)
+        return (u if length is None else u.mul_(length.detach()[:, None])), kept
+    kept = theta.new_empty(theta.shape[0], lib().sph_directions_kept(theta.shape[1] + 1))
+    return _weights(_abi.SPH_PARAM_GMP, theta, length, kept), kept
 
 
 def _gmp_setup(ctx: Any, inputs: Any, output: Any) -> None:
     theta, length = inputs
-    ctx.save_for_backward(theta, length, *output)
+    ctx.save_for_backward(theta, length, output[1])
     ctx.save_for_forward(theta, length)
 
 
 def _gmp_backward(ctx: Any, dw: Tensor, *_: Any) -> tuple[Tensor | None, Tensor | None]:
-    theta, length, w, kept = ctx.saved_tensors
+    theta, length, kept = ctx.saved_tensors
     if torch.is_grad_enabled() or not _ours(theta) or _batched(dw):  # a second derivative may be asked for
-        dtheta = _gradient(theta, kept, dw if length is None else dw * length[:, None])
+        # what was kept counts for one call, and holds the lengths where there are any
+        dtheta = _gradient(theta, kept if length is None else None, dw if length is None else dw * length[:, None])
         return dtheta, None if length is None else (directions(theta) * dw).sum(1)
-    want_theta, want_length = ctx.needs_input_grad
-    dtheta = dlength = None
-    if want_theta:
-        dtheta = _backward(theta, kept, dw)
-        if length is not None:
-            dtheta.mul_(length[:, None])
-    if want_length:
-        smallest = length.abs().min().item()  # what divides must not be 0
-        dlength = _dot(w, dw).div_(length) if smallest > 0 else _dot(_forward(theta)[0], dw)
-    return dtheta, dlength
+    if length is None:
+        return _backward(theta, kept, dw), None
+    return _weights_grad(_abi.SPH_PARAM_GMP, theta, length, kept, dw)
 
 
 def _gmp_jvp(ctx: Any, theta_t: Tensor | None, length_t: Tensor | None) -> Tensor:
@@ -309,20 +327,23 @@ def _lengths(rows: Tensor) -> Tensor:
     return lengths(rows).clamp_min(torch.finfo(rows.dtype).tiny)
 
 
-def _sphere_forward(u: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+def _sphere_forward(u: Tensor, length: Tensor) -> Tensor:
+    if _ours(u):
+        return _weights(_abi.SPH_PARAM_SPHERE, u, length, None)
     u, length = u.detach(), length.detach()
-    norm = _lengths(u)
-    return u * (length / norm)[:, None], norm
+    return u * (length / _lengths(u))[:, None]
 
 
-def _sphere_setup(ctx: Any, inputs: Any, output: Any) -> None:
-    ctx.save_for_backward(*inputs, output[1])
+def _sphere_setup(ctx: Any, inputs: Any, _output: Any) -> None:
+    ctx.save_for_backward(*inputs)
     ctx.save_for_forward(*inputs)
 
 
 def _sphere_backward(ctx: Any, dw: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
-    u, length, norm = ctx.saved_tensors
-    inverse = 1 / (_lengths(u) if torch.is_grad_enabled() else norm)
+    u, length = ctx.saved_tensors
+    if _ours(u) and not torch.is_grad_enabled() and not _batched(dw):
+        return _weights_grad(_abi.SPH_PARAM_SPHERE, u, length, None, dw)
+    inverse = 1 / _lengths(u)
     radial = _dot(u, dw) * inverse
     factor = length * inverse
     return torch.addcmul(dw * factor[:, None], u, (factor * inverse * radial)[:, None], value=-1), radial
