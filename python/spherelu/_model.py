@@ -7,7 +7,7 @@ import ctypes
 import json
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,7 @@ from ._tables import Columns, is_table
 if TYPE_CHECKING:
     from ._net import Net
 
-Path = str | os.PathLike[str]
+Path = Union[str, "os.PathLike[str]"]
 
 LOSSES = {"regression": "mse", "binary": "bce", "classes": "ce"}
 

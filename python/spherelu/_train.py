@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import ctypes
 import html
+import importlib
 import os
+import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +37,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class View:
-    """The state of a training after an epoch, for callbacks."""
+    """The state of a training after an epoch, for callbacks.
+
+    >>> import numpy as np, spherelu
+    >>> x, units = np.random.default_rng(0).normal(size=(60, 2)), []
+    >>> def look(view):
+    ...     units.append(view.net.boundaries()[0].direction)
+    >>> run = spherelu.train(x, x[:, 0], hidden=5, epochs=3, callbacks=[look])
+    >>> len(units), units[0].shape
+    (3, (5, 2))
+    """
 
     epoch: int
     epochs: int
@@ -44,9 +56,19 @@ class View:
     values: dict[str, float]
     seconds: float
     improved: bool
+    _handle: list[Any] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def net(self) -> Net:
+        """A copy of the network as it is now, the first of an ensemble. Available while the callback runs."""
+        if not self._handle:
+            raise ArgumentError("net: the view belongs to a callback that has returned; copy view.net inside the callback", key="net")
+        out = ctypes.c_void_p()
+        check(lib().sph_net_copy(ctypes.byref(out), self._handle[0]))
+        return Net(out)
 
 
-Callback = Callable[[View], Any] | Tracker
+Callback = Union[Callable[[View], Any], Tracker]
 
 
 def _scores(scores: Any) -> dict[str, float]:
@@ -116,16 +138,67 @@ class Run:
         )
 
     def plot(self, names: Sequence[str] | None = None, ax: Any = None) -> Any:
-        """Draws the losses, or the named values, of each epoch with matplotlib."""
-        if ax is None:
-            import matplotlib.pyplot as plt
+        """Draws the losses, or the named values, of each epoch with matplotlib; the best epoch is marked."""
+        return learning_curve(self.history, self.best_epoch, names, ax)
 
-            ax = plt.figure().add_subplot()
-        for name in names or [n for n in self.history if n.endswith("_loss")]:
-            ax.plot(self.history["epoch"], self.history[name], label=name)
-        ax.set_xlabel("epoch")
-        ax.legend()
-        return ax
+
+class Progress:
+    """A callback that shows how far a training is: a bar of tqdm if that is installed, otherwise ten lines on stderr."""
+
+    def __init__(self) -> None:
+        self.bar: Any = None
+        self.last = 0
+        try:
+            self.make: Any = importlib.import_module("tqdm.auto").tqdm
+        except ImportError:
+            self.make = None
+
+    def __call__(self, view: View) -> None:
+        name = "val_loss" if "val_loss" in view.values else "train_loss"
+        shown = f"{name} {view.values.get(name, view.loss):.4g}"
+        if self.make is not None:
+            if self.bar is None or view.epoch <= self.last:
+                self.close()
+                self.bar = self.make(total=view.epochs, unit="epoch")
+            self.bar.set_postfix_str(shown, refresh=False)
+            self.bar.update(view.epoch - self.last)
+        elif view.epoch == view.epochs or view.epoch * 10 // view.epochs > self.last * 10 // view.epochs:
+            print(f"epoch {view.epoch}/{view.epochs}: {shown}, {view.seconds:.1f} s", file=sys.stderr)
+        self.last = view.epoch
+
+    def close(self) -> None:
+        """Ends the bar."""
+        if self.bar is not None:
+            self.bar.close()
+        self.bar, self.last = None, 0
+
+
+@contextmanager
+def watched(callbacks: Iterable[Callback], verbose: bool) -> Iterator[list[Callback]]:
+    """The callbacks, with one that shows the progress if verbose."""
+    if not verbose:
+        yield list(callbacks)
+        return
+    progress = Progress()
+    try:
+        yield [*callbacks, progress]
+    finally:
+        progress.close()
+
+
+def learning_curve(history: dict[str, Array], best_epoch: int, names: Sequence[str] | None, ax: Any) -> Any:
+    """Draws the named values of each epoch, the losses by default, and marks the best epoch."""
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.figure().add_subplot()
+    for name in names or [n for n in history if n.endswith("_loss")]:
+        ax.plot(history["epoch"], history[name], label=name)
+    if 0 < best_epoch < len(history["epoch"]):
+        ax.axvline(best_epoch, color="gray", linewidth=1, linestyle=":", label="best epoch")
+    ax.set_xlabel("epoch")
+    ax.legend()
+    return ax
 
 
 class Watch:
@@ -156,10 +229,14 @@ class Watch:
             if names is self.names:  # the second training of refit has no validation part, and is no part of the history
                 self.rows.append((view.epoch, view.step, view.lr, view.seconds, *values))
             if self.callbacks:
+                handle = [view.net]
                 seen = View(
-                    view.epoch, view.epochs, view.step, view.lr, view.loss, dict(zip(names, values)), view.seconds, bool(view.improved)
+                    view.epoch, view.epochs, view.step, view.lr, view.loss, dict(zip(names, values)), view.seconds, bool(view.improved), handle
                 )
-                return int(any([callback(seen) is True for callback in self.callbacks]))
+                try:
+                    return int(any([callback(seen) is True for callback in self.callbacks]))
+                finally:
+                    handle.clear()
         except BaseException as error:
             self.failed = error
             return 1
@@ -227,9 +304,25 @@ def train_arrays(
             given, replaced = _one_net(options, data) if watch.trackers else (options, False)
             return _train_in_memory(given, most, data, watch, start, state, keep_state), replaced
 
-    run, replaced = interruptible(work, stop)
+    kept: list[tuple[Run, bool]] = []
+
+    def work_and_keep() -> tuple[Run, bool]:
+        kept.append(work())
+        return kept[0]
+
+    try:
+        run, replaced = interruptible(work_and_keep, stop)
+    except KeyboardInterrupt as error:
+        if kept and kept[0][0].epochs:
+            error.run = _described(kept[0][0], columns, labels)  # type: ignore[attr-defined]
+        raise
     if replaced:
         _warn_of_tracker()
+    return _described(run, columns, labels)
+
+
+def _described(run: Run, columns: Columns | None, labels: npt.NDArray[Any] | None) -> Run:
+    """The run with what its nets keep of the table and the classes."""
     run.classes = labels
     if columns is not None or labels is not None:
         note = note_of(run.net.note, columns=columns, classes=labels)
@@ -356,6 +449,7 @@ def train(
     sample_weight: Any = None,
     callbacks: Iterable[Callback] = (),
     start: Net | Sequence[Net] | None = None,
+    verbose: bool = False,
     **options: Unpack[TrainOptions],
 ) -> Run:
     """Trains a network, or an ensemble of networks, and returns a `Run`.
@@ -369,7 +463,8 @@ def train(
     and half as many as rows) are classes, other integers are numbers, with a warning. Floats are numbers.
 
     callbacks: called with a `View` after each epoch; one that returns True stops the training. A `Tracker` follows a single
-    network. sample_weight: (rows,) weight of each row in training; scores ignore it. start: a network to start from, of the
+    network. verbose: shows the progress, by tqdm if it is installed. After Ctrl-C the KeyboardInterrupt has the best network so far
+    in its attribute `run`. sample_weight: (rows,) weight of each row in training; scores ignore it. start: a network to start from, of the
     same shape, whose standardisation is kept; an `Ensemble`, or all its nets.
 
     All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`. Options that are not given, or
@@ -383,6 +478,9 @@ def train(
     >>> run.scores["test"]["accuracy"] > 0.8
     True
     """
+    if verbose:
+        with watched(callbacks, verbose) as all_of_them:
+            return train(x, y, task=task, sample_weight=sample_weight, callbacks=all_of_them, start=start, **options)
     if isinstance(x, (str, os.PathLike)):
         if y is not None or start is not None or sample_weight is not None:
             raise ArgumentError("y, start and sample_weight go with arrays; a file has columns, and init names a file", key="y")

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 try:
@@ -28,7 +29,7 @@ from ._model import Path, predicted
 from ._net import Net, as_one
 from ._options import as_text, plain
 from ._tables import Column, Columns, is_table, labels_of, plain_table
-from ._train import train_arrays
+from ._train import Callback, Run, learning_curve, train_arrays, watched
 
 try:
     from sklearn.utils.validation import validate_data
@@ -133,7 +134,7 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
             given["threads"] = _threads(self.n_jobs)
         return given
 
-    def _train(self, x: Array, y: Array, task: str, weights: Any, labels: Any = None, piece: bool = False) -> None:
+    def _train(self, x: Array, y: Array, task: str, weights: Any, labels: Any = None, piece: bool = False, callbacks: Iterable[Callback] = ()) -> None:
         """weights: sample_weight as it was given; labels: those of the rows; piece: of partial_fit."""
         given = self._options()
         if weights is not None:
@@ -159,38 +160,47 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
             for name in ("param", "hidden", *(("lr", "batch") if piece else ())):
                 given[name] = self.options_[name] if given[name] is None else given[name]
         if piece:
-            before = getattr(self, "_pieces", 0)
             given.update(epochs=1, val=0, patience=0, schedule="none", warmup=None, refit=None, monitor=None)
-            given["seed"] = int(given["seed"] or 0) + before
+            given["seed"] = int(given["seed"] or 0) + getattr(self, "_pieces", 0)
         elif round(len(x) * (0.2 if given["val"] is None else float(given["val"]))) < 1 or len(x) < 5:
             given["val"] = 0  # too few rows for a validation part
-        run = train_arrays(
-            x,
-            y,
-            task,
-            given,
-            start=start,
-            weights=weights,
-            classes=len(self.classes_) if task == "classes" else 0,
-            class_weights=class_weights,
-            state=getattr(self, "_state", None) if piece and start else None,
-            keep_state=piece,
-            columns=self._columns or self._named_columns(),
-            labels=getattr(self, "classes_", None),
-        )
+        before = getattr(self, "_pieces", 0) if piece else 0
+        try:
+            run = train_arrays(
+                x,
+                y,
+                task,
+                given,
+                callbacks,
+                start=start,
+                weights=weights,
+                classes=len(self.classes_) if task == "classes" else 0,
+                class_weights=class_weights,
+                state=getattr(self, "_state", None) if piece and start else None,
+                keep_state=piece,
+                columns=self._columns or self._named_columns(),
+                labels=getattr(self, "classes_", None),
+            )
+        except KeyboardInterrupt as error:  # the best network so far is kept
+            if hasattr(error, "run") and not piece:
+                self._keep(error.run)
+            raise
         epochs = run.epochs
+        if piece and start:
+            epochs += self.n_iter_
+            run.history = {name: np.concatenate([self.history_.get(name, []), values]) for name, values in run.history.items()}
+        self._keep(run)
+        self.n_iter_ = epochs
+        self._pieces = before + 1 if piece else 0
+
+    def _keep(self, run: Run) -> None:
         self._pieces = 0
-        if piece:
-            self._pieces = before + 1
-            if start:
-                epochs += self.n_iter_
-                run.history = {name: np.concatenate([self.history_.get(name, []), values]) for name, values in run.history.items()}
         self._state = run.state
         self.net_, self.nets_ = run.nets[0], run.nets
         self.history_ = run.history
         self.options_ = run.options
         self.scores_ = run.scores
-        self.n_iter_ = epochs
+        self.n_iter_ = run.epochs
         self.best_epoch_ = run.best_epoch
 
     def _named_columns(self) -> Columns | None:
@@ -215,6 +225,11 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
         return self._rows(x, reset=False)
 
     # ---- as a model
+
+    def plot(self, names: Sequence[str] | None = None, ax: Any = None) -> Any:
+        """Draws the losses, or the named values of `history_`, of each epoch with matplotlib; the best epoch is marked."""
+        check_is_fitted(self, "net_")
+        return learning_curve(self.history_, self.best_epoch_, names, ax)
 
     @property
     def model_(self) -> Net:
@@ -268,7 +283,7 @@ class Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     def _more_tags(self) -> dict[str, Any]:
         return {**super()._more_tags(), "multioutput": True}
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, reset: bool, piece: bool) -> Regressor:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, reset: bool, piece: bool, callbacks: Iterable[Callback] = ()) -> Regressor:
         rows, y = self._rows_and_targets(X, y, reset, multi_output=True, y_numeric=True)
         targets = np.ascontiguousarray(y, dtype=np.float64)
         if reset:
@@ -276,12 +291,14 @@ class Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
         targets = targets.reshape(len(targets), -1)
         if not reset and targets.shape[1] != self.net_.outputs:
             raise ValueError(f"y has {targets.shape[1]} targets, expected {self.net_.outputs}, as before")
-        self._train(rows, targets, "regression", sample_weight, piece=piece)
+        self._train(rows, targets, "regression", sample_weight, piece=piece, callbacks=callbacks)
         return self
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
-        """sample_weight: (rows,) weight of each row in training; rows of weight 0 are left out."""
-        return self._fit(X, y, sample_weight, reset=True, piece=False)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callbacks: Iterable[Callback] = (), verbose: bool = False) -> Regressor:
+        """sample_weight: (rows,) weight of each row in training; rows of weight 0 are left out. callbacks, verbose: as in `train`. After
+        Ctrl-C the estimator has the best network so far."""
+        with watched(callbacks, verbose) as all_of_them:
+            return self._fit(X, y, sample_weight, reset=True, piece=False, callbacks=all_of_them)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
         """One epoch on these rows, with the network and the optimizer of the previous calls. The first rows determine the
@@ -314,7 +331,7 @@ class Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     classes_: npt.NDArray[Any]
 
-    def _fit(self, X: Any, y: Any, classes: Any, sample_weight: Any, reset: bool, piece: bool) -> Classifier:
+    def _fit(self, X: Any, y: Any, classes: Any, sample_weight: Any, reset: bool, piece: bool, callbacks: Iterable[Callback] = ()) -> Classifier:
         kind = type_of_target(labels_of(y) if is_table(y) else y, input_name="y")
         if kind.startswith(("multilabel", "multiclass-multioutput")):
             raise ValueError(
@@ -333,12 +350,14 @@ class Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
             raise ValueError(f"y holds the class {unknown[0]!r}, which is none of {list(self.classes_)}")
         numbers = np.searchsorted(self.classes_, labels).astype(np.float64).reshape(-1, 1)
         task = "binary" if len(self.classes_) == 2 else "classes"
-        self._train(rows, np.ascontiguousarray(numbers), task, sample_weight, labels, piece)
+        self._train(rows, np.ascontiguousarray(numbers), task, sample_weight, labels, piece, callbacks)
         return self
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Classifier:
-        """sample_weight: (rows,) weight of each row in training, multiplied by `class_weight`; rows of weight 0 are left out."""
-        return self._fit(X, y, None, sample_weight, reset=True, piece=False)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callbacks: Iterable[Callback] = (), verbose: bool = False) -> Classifier:
+        """sample_weight: (rows,) weight of each row in training, multiplied by `class_weight`; rows of weight 0 are left out. callbacks,
+        verbose: as in `train`. After Ctrl-C the estimator has the best network so far."""
+        with watched(callbacks, verbose) as all_of_them:
+            return self._fit(X, y, None, sample_weight, reset=True, piece=False, callbacks=all_of_them)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Classifier:
         """As in `Regressor`. classes: all classes, for the first call, if its rows do not contain all of them."""
@@ -390,3 +409,17 @@ __all__ = ["EXPECTED_FAILED_CHECKS", "Classifier", "Regressor"]
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _tell_skl2onnx() -> None:
+    """Registers the converters if skl2onnx is installed, so that `to_onnx` takes the estimators, in pipelines too."""
+    if importlib.util.find_spec("skl2onnx") is None:
+        return
+    try:
+        from ._skl2onnx import register
+    except ImportError:  # an installation of skl2onnx that does not work is no reason to fail here
+        return
+    register(Regressor, Classifier)
+
+
+_tell_skl2onnx()

@@ -605,3 +605,60 @@ def test_weights_whose_squares_are_no_numbers_convert_and_come_back(table, dtype
                 assert np.abs(found(x) - expected).max() <= (2e-6 if dtype == "f32" else 1e-14) * np.abs(expected).max()
             assert np.allclose(other.boundaries()[0].direction, plane.direction, rtol=0, atol=1e-6)
             assert np.allclose(other.boundaries()[0].offset, plane.offset, rtol=1e-5, atol=1e-7)
+
+
+# ---------------------------------------------------------------- progress, and the network inside of a callback
+
+
+def test_a_view_has_the_network_as_it_is():
+    x, nets = np.random.default_rng(0).normal(size=(80, 2)), []
+    run = spherelu.train(x, x[:, 0], hidden=6, epochs=8, val=0, test=0, patience=0, callbacks=[lambda view: nets.append(view.net)])
+    assert np.array_equal(nets[-1].predict(x), run.predict(x))
+    assert not np.allclose(nets[0].predict(x), run.predict(x))  # a copy: it does not learn on
+    assert nets[0].boundaries(x)[0].raw and len(nets) == 8
+
+
+def test_a_view_has_no_network_afterwards_and_the_first_of_an_ensemble():
+    x, views = np.random.default_rng(0).normal(size=(80, 2)), []
+    spherelu.train(x, x[:, 0], hidden=4, epochs=2, callbacks=[views.append])
+    with pytest.raises(spherelu.ArgumentError, match="callback that has returned"):
+        views[0].net
+    nets = []
+    run = spherelu.train(x, x[:, 0], hidden=4, epochs=2, ensemble=2, val=0, patience=0, callbacks=[lambda view: nets.append(view.net)])
+    assert np.array_equal(nets[-1].predict(x), run.nets[0].predict(x))
+
+
+def test_progress_by_tqdm_and_without_it(monkeypatch, capsys):
+    x, bars = np.random.default_rng(0).normal(size=(80, 2)), []
+
+    class Bar:
+        def __init__(self, total, unit):
+            self.total, self.n, self.text, self.open = total, 0, "", True
+            bars.append(self)
+
+        def set_postfix_str(self, text, refresh):
+            self.text = text
+
+        def update(self, n):
+            self.n += n
+
+        def close(self):
+            self.open = False
+
+    monkeypatch.setitem(sys.modules, "tqdm.auto", type(sys)("tqdm.auto"))
+    sys.modules["tqdm.auto"].tqdm = Bar
+    spherelu.train(x, x[:, 0], hidden=4, epochs=7, patience=0, verbose=True)
+    assert [(bar.total, bar.n, bar.open) for bar in bars] == [(7, 7, False)] and bars[0].text.startswith("val_loss ")
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    spherelu.train(x, x[:, 0], hidden=4, epochs=25, patience=0, verbose=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 10 and lines[-1].startswith("epoch 25/25: val_loss ")
+
+
+def test_fit_calls_back_and_draws_its_learning_curve():
+    pytest.importorskip("sklearn")
+    pytest.importorskip("matplotlib").use("Agg")
+    x, epochs = np.random.default_rng(0).normal(size=(80, 2)), []
+    model = spherelu.Regressor(hidden=4, epochs=5, patience=0).fit(x, x[:, 0], callbacks=[lambda view: epochs.append(view.epoch)])
+    assert epochs == [1, 2, 3, 4, 5]
+    assert {line.get_label() for line in model.plot().lines} >= {"train_loss", "val_loss"}

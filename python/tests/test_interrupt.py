@@ -204,3 +204,18 @@ def test_work_of_other_threads_is_not_disturbed(alarm, table):
         time.sleep(60)
     thread.join()
     assert np.array_equal(got[0], want)
+
+
+def test_the_best_network_is_kept():
+    pytest.importorskip("sklearn")
+    x = np.random.default_rng(0).normal(size=(200, 2))
+    model = spherelu.Regressor(hidden=8, epochs=10**6, patience=0)
+
+    def stop(view):
+        if view.epoch == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt) as interrupt:
+        model.fit(x, x[:, 0], callbacks=[stop])
+    assert 5 <= model.n_iter_ < 10**6
+    assert np.array_equal(model.predict(x), interrupt.value.run.predict(x))
