@@ -64,6 +64,13 @@
     ctx.restore();
   };
 
+  // Room for the longest number beside the y axis, so that the axis label does not cover it.
+  const pen = document.createElement("canvas").getContext("2d");
+  const beside = (_, values) => {
+    pen.font = font;
+    return 18 + Math.ceil(Math.max(20, ...(values || []).map(v => v == null ? 0 : pen.measureText(v).width)));
+  };
+
   const size = place => ({ width: place.clientWidth, height: Math.round(Math.max(240, Math.min(400, 0.62 * place.clientWidth))) });
 
   const draw = (place, chart) => {
@@ -90,7 +97,7 @@
         x: { time: false, ...(chart.diagonal ? { range: same(data, 0) } : {}) },
         y: logarithmic ? { distr: 3, range: around } : chart.diagonal ? { range: same(data, 1) } : {},
       },
-      axes: [{ ...axis(chart.x, 36), ...whole }, axis(chart.y, 56, logarithmic ? { filter: powers } : {})],
+      axes: [{ ...axis(chart.x, 36), ...whole }, axis(chart.y, beside, logarithmic ? { filter: powers } : {})],
       series: [{ label: chart.x, value: (_, v) => short(v) }, ...chart.series.map(series)],
       cursor: { drag: { x: true, y: dots, uni: 30 } },
       hooks: { draw: [marks(chart)] },

@@ -75,33 +75,36 @@ static int has_value(const char *words, const char *value)
     return 0;
 }
 
-/* The words of one default, for tables or for image networks: what follows "for tables: " up to the next of these. */
-static void words_for(const char *whole, const char *of, const char *other, char out[256])
+enum { TABLE, IMAGE_NET, OPEN_IMAGES };
+
+/* The words of one default: what follows "for tables: " and so on, up to the next of these. */
+static void words_for(const char *whole, int kind, char out[256])
 {
-    const char *begin = strstr(whole, of), *end = strstr(whole, other);
+    static const char *const whom[] = {"for tables: ", "for image networks: ", "for images without --net: "};
+    const char *begin = strstr(whole, whom[kind]);
     if (!begin) {
-        snprintf(out, 256, "%s", whole);
+        kind == OPEN_IMAGES ? words_for(whole, IMAGE_NET, out) : (void)snprintf(out, 256, "%s", whole);
         return;
     }
-    begin += strlen(of);
-    snprintf(out, 256, "%.*s", end && end > begin ? (int)(end - begin) : 255, begin);
+    begin += strlen(whom[kind]);
+    const char *end = strstr(begin, "; for ");
+    snprintf(out, 256, "%.*s", end ? (int)(end - begin) : 255, begin);
 }
 
-static void assert_help_names(const struct job_spec *spec, int is_images)
+static void assert_help_names(const struct job_spec *spec, int kind)
 {
     /* computed ones, whose words are a rule and not a value */
     static const enum option_id by_rule[] = {OPTION_BATCH, OPTION_THREADS, OPTION_TASK, OPTION_STANDARDIZE};
-    static const char *const tables = "for tables: ", *const nets = "for image networks: ";
     size_t checked = 0;
     for (enum option_id id = 0; id < OPTION_COUNT; id++) {
         char whole[256], words[256], value[64];
-        int rule = 0;
+        int rule = id == OPTION_LR && kind == OPEN_IMAGES;
         for (size_t i = 0; i < sizeof by_rule / sizeof *by_rule; i++)
-            rule |= id == by_rule[i] && !(id == OPTION_BATCH && is_images);
+            rule |= id == by_rule[i] && !(id == OPTION_BATCH && kind == IMAGE_NET);
         if (!options_has(spec, id) || options_given(spec, id) || rule || !option_row(id)->argument)
             continue;
         sph_option_default((size_t)id, whole, sizeof whole);
-        words_for(whole, is_images ? nets : tables, is_images ? tables : nets, words);
+        words_for(whole, kind, words);
         const char *text = options_text(spec, id);
         snprintf(value, sizeof value, "%s",
                  id == OPTION_EPSILON ? "1e-8"
@@ -122,11 +125,18 @@ static void the_defaults_of_train_are_those_that_its_help_names(void **state)
     for (int i = 0; i < 2; i++) {
         struct job_request plain = request(1, "data", "x", NULL);
         struct job_spec spec = resolved(&plain, tables[i]);
-        assert_help_names(&spec, 0);
+        assert_help_names(&spec, TABLE);
         options_free(&spec);
         struct job_request net = request(1, "data", "x", "net", nets[i], NULL);
         spec = resolved(&net, of_images[i]);
-        assert_help_names(&spec, 1);
+        assert_help_names(&spec, IMAGE_NET);
+        options_free(&spec);
+        plain = request(1, "data", "x", NULL);
+        struct data_facts as_opened = *of_images[i];
+        if (as_opened.pictures)
+            as_opened.height = as_opened.width = defaults_folder_side(&plain);
+        spec = resolved(&plain, &as_opened);
+        assert_help_names(&spec, OPEN_IMAGES);
         options_free(&spec);
     }
 }
@@ -138,6 +148,45 @@ static void assert_value(const struct job_spec *spec, enum option_id id, const c
 {
     assert_string_equal(options_text(spec, id), value);
     assert_string_equal(option_origin_word((enum option_origin)spec->origin[id]), option_origin_word(origin));
+}
+
+static void images_without_a_network_get_a_small_resnet(void **state)
+{
+    (void)state;
+    struct job_request open = request(1, "epochs", "3", NULL);
+    struct job_spec spec = resolved(&open, &pictures);
+    assert_value(&spec, OPTION_NET, "resnet18", ORIGIN_RECOMMENDED);
+    assert_value(&spec, OPTION_WIDTH, "0.25", ORIGIN_RECOMMENDED);
+    assert_value(&spec, OPTION_PARAM, "sp", ORIGIN_RECOMMENDED);
+    assert_value(&spec, OPTION_NORM, "bn", ORIGIN_RECOMMENDED);
+    assert_value(&spec, OPTION_EPOCHS, "3", ORIGIN_COMMAND);
+    options_free(&spec);
+
+    struct job_request method = request(1, "norm", "imn", "param", "gmp", NULL);
+    spec = resolved(&method, &images);
+    assert_value(&spec, OPTION_NET, "resnet18", ORIGIN_RECOMMENDED);
+    assert_value(&spec, OPTION_NORM, "imn", ORIGIN_COMMAND);
+    options_free(&spec);
+
+    struct job_request pretrained = request(1, "init", "x.safetensors", NULL);
+    assert_int_equal(defaults_folder_side(&pretrained), 0);
+    spec = resolved(&pretrained, &pictures);
+    assert_value(&spec, OPTION_WIDTH, "1", ORIGIN_DEFAULT);
+    options_free(&spec);
+
+    struct job_request hidden = request(1, "hidden", "20", NULL);
+    spec = resolved(&hidden, &images);
+    assert_value(&spec, OPTION_NET, "mlp", ORIGIN_DEFAULT);
+    assert_value(&spec, OPTION_NORM, "none", ORIGIN_DEFAULT);
+    options_free(&spec);
+
+    struct job_request fixed = request(0, NULL), reference = request(1, "protocol", "reference", NULL);
+    spec = resolved(&fixed, &images);
+    assert_value(&spec, OPTION_NET, "mlp", ORIGIN_DEFAULT);
+    options_free(&spec);
+    spec = resolved(&reference, &images);
+    assert_value(&spec, OPTION_NET, "mlp", ORIGIN_DEFAULT);
+    options_free(&spec);
 }
 
 static void a_value_has_the_origin_that_decided_it(void **state)
@@ -245,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_of_train_are_those_that_its_help_names),
+        cmocka_unit_test(images_without_a_network_get_a_small_resnet),
         cmocka_unit_test(a_value_has_the_origin_that_decided_it),
         cmocka_unit_test(a_stronger_origin_takes_the_place_of_a_weaker_one),
         cmocka_unit_test(a_spec_is_resolved_to_itself),

@@ -40,6 +40,7 @@ typedef struct sph_data_opts {
     int strict; /* of a trained net's data: words that training did not see are refused                   */
     const char *keep; /* likewise: columns whose cells go into predictions as they are, or NULL           */
     int encode; /* for jobs, which finish it: text columns with many values are taken, not refused        */
+    size_t folder_side; /* side of folders of pictures alone; 0: 224                                  */
 } sph_data_opts;
 
 #define sph_data_defaults(out) sph_data_defaults_sized(out, sizeof *(out))

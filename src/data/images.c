@@ -416,8 +416,8 @@ static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_da
 }
 
 /* What lies at path: a packed set, or a folder of files. The caller releases it. */
-static int open_shelf(struct shelf *out, const char *path, const sph_data *data, int is_like,
-                      int need_targets)
+static int open_shelf(struct shelf *out, const char *path, const sph_data *data, size_t folder_side,
+                      int is_like, int need_targets)
 {
     struct folder *folder;
     struct pack *pack;
@@ -432,6 +432,8 @@ static int open_shelf(struct shelf *out, const char *path, const sph_data *data,
                       : folder_open(&folder, path);
         if (!err)
             *out = shelf_of_folder(folder);
+        if (!err && folder_side)
+            out->size = folder_side;
     }
     return err;
 }
@@ -440,7 +442,7 @@ static int open_pictures(sph_data *data, const char *path, const sph_data_opts *
                          int need_targets)
 {
     struct shelf shelf;
-    int err = open_shelf(&shelf, path, data, is_like, need_targets);
+    int err = open_shelf(&shelf, path, data, opts->folder_side, is_like, need_targets);
     if (err < 0)
         return err;
     err = fill_pictures(data, &shelf, opts, is_like, need_targets);

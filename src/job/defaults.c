@@ -40,12 +40,17 @@ static int table_lr(const struct resolving *r, enum option_id id)
 }
 
 /* A power of two near a 32nd of the rows. */
-static int table_batch(const struct resolving *r, enum option_id id)
+static void put_batch(const struct resolving *r, enum option_id id, size_t most)
 {
     size_t batch = BATCH_LEAST;
-    while (batch < BATCH_MOST && (double)batch * ROWS_OF_A_BATCH * sqrt(2) < training_rows(r))
+    while (batch < most && (double)batch * ROWS_OF_A_BATCH * sqrt(2) < training_rows(r))
         batch *= 2;
     options_set_size(r->spec, id, batch, ORIGIN_RECOMMENDED);
+}
+
+static int table_batch(const struct resolving *r, enum option_id id)
+{
+    put_batch(r, id, BATCH_MOST);
     return 0;
 }
 
@@ -93,13 +98,58 @@ static int table_threads(const struct resolving *r, enum option_id id)
 
 /* ---------------------------------------------------------------- images */
 
-/* The net's own rate is meant for its own batch; another one that is asked for changes it. A batch of 0 is all rows. */
+enum { IMAGES_SEEN = 300000, IMAGE_EPOCHS = 30, IMAGE_EPOCHS_LEAST = 5, FOLDER_SIDE = 64 };
+
+/* Without a choice of its own a large set sees each image less often, so that the first training ends in minutes. */
+static int open_epochs(const struct resolving *r, enum option_id id)
+{
+    double most = IMAGES_SEEN / training_rows(r);
+    options_set_size(r->spec, id,
+                     most >= IMAGE_EPOCHS         ? IMAGE_EPOCHS
+                     : most >= IMAGE_EPOCHS_LEAST ? (size_t)most
+                                                  : IMAGE_EPOCHS_LEAST,
+                     ORIGIN_RECOMMENDED);
+    return 0;
+}
+
+static int open_batch(const struct resolving *r, enum option_id id)
+{
+    put_batch(r, id, r->kind->batch);
+    return 0;
+}
+
+/* A file with the first values fixes the width, and its network is used to larger pictures. */
+static int spec_is_new(const struct job_spec *spec)
+{
+    const char *init = spec->options.init;
+    return !init || sph_word_find(SPH_WORDS_INIT, init) >= 0;
+}
+
+static int is_new(const struct resolving *r)
+{
+    return spec_is_new(r->spec);
+}
+
+int defaults_choose_net(const struct job_request *request)
+{
+    const struct job_spec *asked = &request->asked;
+    int reference = options_given(asked, OPTION_PROTOCOL) && asked->options.protocol == PROTOCOL_REFERENCE;
+    return request->recommends && !reference && !options_given(asked, OPTION_NET) &&
+           !options_given(asked, OPTION_HIDDEN);
+}
+
+size_t defaults_folder_side(const struct job_request *request)
+{
+    return defaults_choose_net(request) && spec_is_new(&request->asked) ? FOLDER_SIDE : 0;
+}
+
+/* The net's own rate is meant for its own batch; another one changes it. A batch of 0 is all rows. */
 static int image_lr(const struct resolving *r, enum option_id id)
 {
     const struct optimizer_ops *ops = optimizer_ops((sph_optimizer)r->spec->options.optimizer);
     size_t asked = r->spec->options.batch, rows = r->facts->rows;
     double batch = (double)(asked && asked < rows ? asked : rows), scale = 1;
-    if (options_given(r->spec, OPTION_BATCH))
+    if (options_given(r->spec, OPTION_BATCH) || r->is[FOR_OPEN_IMAGES])
         scale = pow(batch / (double)r->kind->batch, ops->batch_power);
     options_set_real(r->spec, id, ops->rate * r->kind->lr * scale, ORIGIN_RECOMMENDED);
     return 0;
@@ -270,9 +320,8 @@ static int can_fold(const struct resolving *r)
 
 int defaults_drop(const struct job_spec *spec)
 {
-    const char *init = spec->options.init;
     int reference = options_has(spec, OPTION_PROTOCOL) && spec->options.protocol == PROTOCOL_REFERENCE;
-    return !reference && (!init || sph_word_find(SPH_WORDS_INIT, init) >= 0);
+    return !reference && spec_is_new(spec);
 }
 
 static int is_drawn(const struct resolving *r)
@@ -300,6 +349,7 @@ static const struct default_row rows[] = {
     {OPTION_GRAY, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, has_pictures, "false", NULL, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, NULL, NULL, leave_unset, NULL},
+    {OPTION_SIZE, FOR_OPEN_IMAGES, has_pictures, NULL, picture_size, "64 for folders of pictures"},
     {OPTION_SIZE, FOR_ALL, has_pictures, NULL, picture_size,
      "224 for folders of pictures; other images: as stored"},
     {OPTION_DECODE, FOR_ALL, has_pictures, NULL, picture_decode, "exact"},
@@ -308,14 +358,18 @@ static const struct default_row rows[] = {
     {OPTION_AUGMENT, FOR_ALL, has_images, "flip", NULL, "flip for other images"},
 
     {OPTION_DROP, FOR_TABLES, is_drawn, "auto", NULL, NULL},
+    {OPTION_NET, FOR_OPEN_IMAGES, NULL, "resnet18", NULL, NULL},
     {OPTION_HIDDEN, FOR_TABLES, NULL, NULL, table_hidden, "100; 128,128 from 5,000 samples on"},
     {OPTION_HIDDEN, FOR_ALL, is_mlp, "100", NULL, NULL},
     {OPTION_HIDDEN, FOR_ALL, NULL, NULL, leave_unset, NULL},
+    {OPTION_WIDTH, FOR_OPEN_IMAGES, is_new, "0.25", NULL, NULL},
     {OPTION_WIDTH, FOR_ALL, is_image_net, "1", NULL, "1"},
     {OPTION_WIDTH, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_STEM, FOR_ALL, has_stems, "auto", NULL, "auto"},
     {OPTION_STEM, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_PARAM, FOR_TABLES, NULL, "sphere", NULL, NULL},
+    {OPTION_PARAM, FOR_OPEN_IMAGES, NULL, "sp", NULL, NULL},
+    {OPTION_NORM, FOR_OPEN_IMAGES, NULL, "bn", NULL, NULL},
     {OPTION_NORM_EPSILON, FOR_REFERENCE, norm_divides, "0.001", NULL, NULL},
     {OPTION_NORM_EPSILON, FOR_ALL, NULL, NULL, leave_unset, "1e-5"},
     {OPTION_IMN_AT, FOR_REFERENCE, norm_is_at_input, "output", NULL, NULL},
@@ -340,6 +394,7 @@ static const struct default_row rows[] = {
     {OPTION_DTYPE, FOR_REFERENCE, is_mlp, "f64", NULL, NULL},
 
     {OPTION_BATCH, FOR_TABLES, NULL, NULL, table_batch, "about 1/32 of the training samples, 32 to 256"},
+    {OPTION_BATCH, FOR_OPEN_IMAGES, NULL, NULL, open_batch, "about 1/32 of the training samples, 32 to 128"},
     {OPTION_BATCH, FOR_IMAGES, NULL, NULL, net_batch, "128"},
     {OPTION_BATCH, FOR_ALL, NULL, NULL, net_batch, NULL},
     {OPTION_LR, FOR_REFERENCE, has_radius, "0.1", NULL, NULL},
@@ -351,6 +406,7 @@ static const struct default_row rows[] = {
     {OPTION_EPOCHS, FOR_REFERENCE, NULL, "5000", NULL, NULL},
     {OPTION_EPOCHS, FOR_TABLES, falls_to_zero, NULL, table_epochs,
      "200; 100 from 5,000 samples on, fewer from 50,000 on"},
+    {OPTION_EPOCHS, FOR_OPEN_IMAGES, NULL, NULL, open_epochs, "30, fewer from 10,000 samples on"},
     {OPTION_EPOCHS, FOR_IMAGES, NULL, "30", NULL, NULL},
     {OPTION_SCHEDULE, FOR_REFERENCE, is_image_net, "plateau:5:0.1:0.0001", NULL, NULL},
     {OPTION_SCHEDULE, FOR_REFERENCE, NULL, "plateau:50:0.1:0.0001", NULL, NULL},
@@ -469,6 +525,14 @@ static int put_default(const struct resolving *r, const struct default_row *row)
     return put_fixed(r->spec, id);
 }
 
+int defaults_put_net(const struct resolving *r)
+{
+    const struct default_row *row = rows;
+    while (row->id != OPTION_NET)
+        row++;
+    return put_default(r, row);
+}
+
 int defaults_put(const struct resolving *r)
 {
     int err = 0;
@@ -486,7 +550,7 @@ int defaults_vary(enum option_id id)
     for (size_t i = 0; i < ROWS; i++)
         if (rows[i].id == id && rows[i].when == FOR_TABLES)
             return id != OPTION_THREADS && id != OPTION_ENSEMBLE;
-    return 0;
+    return id == OPTION_NET;
 }
 
 /* ---------------------------------------------------------------- help */
@@ -510,7 +574,8 @@ static void words_of(enum option_id id, struct text words[DEFAULT_FORS])
         const struct default_row *row = &rows[i];
         if (row->id != id || row->when == FOR_REFERENCE)
             continue;
-        rest &= row->when == FOR_TABLES || (!row_words(row) && row->compute != leave_unset);
+        rest &= row->when == FOR_TABLES || row->when == FOR_OPEN_IMAGES ||
+                (!row_words(row) && row->compute != leave_unset);
         if (row_words(row))
             add_words(&words[row->when], row_words(row));
     }
@@ -521,12 +586,16 @@ static void words_of(enum option_id id, struct text words[DEFAULT_FORS])
 void defaults_words(struct text *out, enum option_id id)
 {
     static const char *const whom[] = {
-        [FOR_ALL] = "", [FOR_TABLES] = " for tables", [FOR_IMAGES] = " for image networks"};
+        [FOR_ALL] = "",
+        [FOR_TABLES] = " for tables",
+        [FOR_IMAGES] = " for image networks",
+        [FOR_OPEN_IMAGES] = " for images without --net",
+    };
     struct text words[DEFAULT_FORS] = {0};
     words_of(id, words);
     const struct text *tables = &words[FOR_TABLES], *images = &words[FOR_IMAGES];
     int alike = tables->length && images->length && !strcmp(tables->chars, images->chars);
-    for (int of = 0; of <= FOR_IMAGES; of++)
+    for (int of = 0; of <= FOR_OPEN_IMAGES; of++)
         if (words[of].length && !(alike && of == FOR_IMAGES))
             text_add(out, "%s%s: %s", out->length ? ";" : "default", alike ? "" : whom[of], words[of].chars);
     for (int of = 0; of < DEFAULT_FORS; of++)

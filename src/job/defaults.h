@@ -9,8 +9,9 @@
 #include "net/zoo.h"
 #include "rows/data.h"
 
-/* For whom a row is. FOR_TABLES: dense networks on tables in `train`, where the data choose. */
-enum default_for { FOR_ALL, FOR_TABLES, FOR_IMAGES, FOR_REFERENCE, DEFAULT_FORS };
+/* For whom a row is. FOR_TABLES: dense networks on tables in `train`, where the data choose. FOR_OPEN_IMAGES: images in `train` without
+ * --net and --hidden, for which FOR_IMAGES is true too. */
+enum default_for { FOR_ALL, FOR_TABLES, FOR_IMAGES, FOR_OPEN_IMAGES, FOR_REFERENCE, DEFAULT_FORS };
 
 /* A spec while it is made. */
 struct resolving {
@@ -32,6 +33,15 @@ struct default_row {
 /* Whether `train` leaves out columns without information by default. It does not if the first values come from a file, which fixes
  * the inputs, or under protocol reference. */
 int defaults_drop(const struct job_spec *spec);
+
+/* Whether `train` chooses the network if the data are images: none was asked for. */
+int defaults_choose_net(const struct job_request *request);
+
+/* The side of the pictures in a folder unless --size is given; 0: the default of folders. */
+size_t defaults_folder_side(const struct job_request *request);
+
+/* The kind of network alone. It decides for whom the rows of the other options are. */
+int defaults_put_net(const struct resolving *r);
 
 /* A value for every option that has none and needs one. */
 int defaults_put(const struct resolving *r);

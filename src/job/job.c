@@ -41,7 +41,7 @@ size_t job_folds(const struct job_spec *spec)
     return o->ensemble > 1 && o->ensemble_val == ENSEMBLE_VAL_FOLDS ? (size_t)fmax(2, round(1 / o->val)) : 0;
 }
 
-int job_read_data(const struct job_spec *spec, struct data_cache *cache, sph_data **out)
+int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_cache *cache, sph_data **out)
 {
     const struct job_options *o = &spec->options;
     if (!o->data)
@@ -69,6 +69,7 @@ int job_read_data(const struct job_spec *spec, struct data_cache *cache, sph_dat
     opts.columns = o->columns < 0 ? SPH_COLUMNS_AS_IS : (sph_column_order)o->columns;
     opts.gray = o->gray > 0;
     opts.side = o->size;
+    opts.folder_side = folder_side;
     opts.eval_side = o->eval_side;
     /* unset by a run of 0.2.0 or before, which decoded so */
     opts.decode = o->decode < 0 ? SPH_DECODE_SCALED : (sph_decode)o->decode;
@@ -116,7 +117,7 @@ static int read_asked(struct sph_job *job, sph_data **out)
     if (job->request.recommends && !options_has(&asked, OPTION_DROP) && defaults_drop(&asked))
         err = options_put(&asked, OPTION_DROP, "auto", ORIGIN_RECOMMENDED);
     if (!err && !(err = defaults_fixed(&asked)))
-        err = job_read_data(&asked, job->cache, out);
+        err = job_read_data(&asked, defaults_folder_side(&job->request), job->cache, out);
     options_free(&asked);
     return err;
 }

@@ -8,7 +8,7 @@
 #include "job/options.h"
 
 /* Opens the data that the options name; nothing is decided here. cache: where they are kept for others, or NULL. */
-int job_read_data(const struct job_spec *spec, struct data_cache *cache, sph_data **out);
+int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_cache *cache, sph_data **out);
 
 /* Opens the job's data, with notes on how they were taken, and resolves its options (resolve.h). */
 int job_open_data(struct sph_job *job, sph_data **out);

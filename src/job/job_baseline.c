@@ -35,6 +35,16 @@ static int fetch(void *self, const uint32_t *index, size_t count, void *x, size_
     return 0;
 }
 
+/* Of classes that are equally frequent the first one is predicted: a tie of logits would count as wrong for all of them. */
+static void break_tie(double *counts, size_t classes)
+{
+    static const double little = 1e-6; /* of a sample */
+    size_t most = 0;
+    for (size_t j = 1; j < classes; j++)
+        most = counts[j] > counts[most] ? j : most;
+    counts[most] += little;
+}
+
 /* out (outputs): mean targets, in the units of the net, or logits of the class frequencies. A class that the training part
  * lacks counts as half a sample. */
 static void constant_outputs(const struct targets *train, size_t rows, enum loss_link link, size_t outputs,
@@ -51,6 +61,8 @@ static void constant_outputs(const struct targets *train, size_t rows, enum loss
         for (size_t j = 0; j < targets && link != LOSS_SOFTMAX; j++)
             out[j] += train->y[j];
     }
+    if (link == LOSS_SOFTMAX)
+        break_tie(out, outputs);
     for (size_t j = 0; j < outputs; j++)
         switch (link) {
         case LOSS_AS_IT_IS:

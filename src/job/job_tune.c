@@ -243,7 +243,7 @@ static int add_options(json_t *object, const struct job_spec *spec)
     return bad;
 }
 
-static int write_trail(const struct tuning *t, size_t chosen, const char *path)
+static int write_trail(const struct tuning *t, size_t chosen, double seconds, const char *path)
 {
     json_t *tried = json_array(), *choice = json_object();
     int bad = add_options(choice, t->all[chosen].spec);
@@ -255,8 +255,9 @@ static int write_trail(const struct tuning *t, size_t chosen, const char *path)
         bad |= json_object_set_new(one, "diverged", json_boolean(c->diverged));
         bad |= json_array_append_new(tried, one);
     }
-    json_t *object = JSON_OF({"budget", json_count(t->run->job->spec.options.tune)}, {"chosen", choice},
-                             {"number", json_count(chosen)}, {"tried", tried});
+    json_t *object =
+        JSON_OF({"budget", json_count(t->run->job->spec.options.tune)}, {"chosen", choice},
+                {"number", json_count(chosen)}, {"seconds", json_number(seconds)}, {"tried", tried});
     int err = bad || !object ? sph_fail_at(SPH_EMEMORY, path, "out of memory") : json_write(path, object, 2);
     json_decref(object);
     return err;
@@ -321,10 +322,11 @@ static int search(struct tuning *t, const char *path)
     size_t chosen = winner(t);
     if (t->all[chosen].diverged)
         return sph_fail_key(SPH_EARG, "tune", "all %zu candidates diverged; use a smaller --lr", t->count);
-    err = write_trail(t, chosen, path);
+    double seconds = clock_seconds() - began;
+    err = write_trail(t, chosen, seconds, path);
     for (size_t i = 0; i < TUNED && !err; i++)
         err = options_take(&t->run->job->spec, t->all[chosen].spec, tuned[i]);
-    return err ? err : note_choice(t, chosen, clock_seconds() - began);
+    return err ? err : note_choice(t, chosen, seconds);
 }
 
 /* ---------------------------------------------------------------- the door */

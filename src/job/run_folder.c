@@ -65,7 +65,7 @@ int run_own_data(sph_run *run, struct data_cache *cache)
 {
     if (run->data)
         return 0;
-    int err = job_read_data(run->spec, cache, &run->data);
+    int err = job_read_data(run->spec, 0, cache, &run->data);
     if (!err && (err = runfolder_check_content(run->dir, job_content(run->data))) < 0) {
         sph_data_free(run->data);
         run->data = NULL;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Permutation importance as a table. */
+ * Permutation importance as a table, for the command and for the page of a run. */
 
 #include "base/error.h"
 #include "base/tool.h"
 #include "job/run_importance.h"
+#include "job/run_rows.h"
+#include "net/net.h"
+#include "report/pages.h"
 #include "report/show.h"
 #include "report/tool.h"
 
@@ -21,21 +24,28 @@ static int tell(void *self, double share)
 
 #define IMPORTANCES(X)                                                                                       \
     X(COLUMN, (.head = "column", .json = "column"), words, found->list[row].column)                          \
-    X(MEAN, (.head = "importance", .json = "importance", .number = 1, .digits = 4), number,                  \
+    X(MEAN, (.head = "importance", .json = "importance", .number = 1, .digits = 4, .plain = 1), number,      \
       found->list[row].mean)                                                                                 \
-    X(SPREAD, (.head = "spread", .json = "spread", .number = 1, .digits = 3), number, found->list[row].spread)
+    X(SPREAD, (.head = "spread", .json = "spread", .number = 1, .digits = 3, .plain = 1), number,            \
+      found->list[row].spread)
 
 TABLE_IDS(IMPORTANCES);
+
+/* The first `rows` columns, the most important first. */
+static void fill(struct table *out, const struct importances *found, size_t rows)
+{
+    TABLE_COLUMNS(out, IMPORTANCES);
+    table_rows(out, rows);
+    for (size_t row = 0; row < rows; row++) {
+        IMPORTANCES(TABLE_CELL)
+    }
+}
 
 static int print(const struct importances *found, const char *dir, int json, const sph_sink *sink)
 {
     const char *word = sph_word(SPH_WORDS_METRIC, (int)found->metric)->word;
-    struct table table = {0}, *out = &table;
-    TABLE_COLUMNS(out, IMPORTANCES);
-    table_rows(out, found->count);
-    for (size_t row = 0; row < found->count; row++) {
-        IMPORTANCES(TABLE_CELL)
-    }
+    struct table table = {0};
+    fill(&table, found, found->count);
     table_line(&table.title, "%s: how much worse %s gets when a column is shuffled", dir, word);
     table_line(&table.notes, "%s %.5g on %zu rows; each column shuffled %zu times", word, found->score,
                found->rows, found->repeats);
@@ -73,5 +83,71 @@ int sph_importance(const char *dir, const sph_importance_opts *opts, int json, c
         err = print(&found, dir, json, sink);
     importances_free(&found);
     sph_run_free(run);
+    return err;
+}
+
+/* ---------------------------------------------------------------- on the page */
+
+enum { PAGE_REPEATS = 5, PAGE_COLUMNS = 20, PAGE_COLUMNS_MOST = 1000 };
+
+/* Products that the page may cost: about a second on one processor. Above it the page names the command instead. */
+static const double page_products = 5e9;
+
+static int is_affordable(const sph_run *run)
+{
+    size_t columns = 0;
+    double learned = (double)run->members * (double)sph_net_learned(run->net);
+    for (size_t i = 0; i < run->data->column_count; i++)
+        columns += run->data->columns[i].role == COLUMN_FEATURE;
+    return columns <= PAGE_COLUMNS_MOST &&
+           PAGE_REPEATS * learned * (double)columns * (double)run->split.test_rows <= page_products;
+}
+
+static int add_importances(struct report *report, const struct importances *found)
+{
+    size_t rows = found->count < PAGE_COLUMNS ? found->count : PAGE_COLUMNS;
+    struct table table = {0};
+    fill(&table, found, rows);
+    const char *word = sph_word(SPH_WORDS_METRIC, (int)found->metric)->word;
+    int err = report_table(report, &table);
+    table_free(&table);
+    struct text note = {0};
+    text_add(
+        &note,
+        "Importance: how much worse the %s of the test rows (%.5g) gets when the cells of the column are "
+        "shuffled, mean and standard deviation of %zu shuffles. About 0 means that the network does not "
+        "need the column. Columns with the same information share their importance.",
+        word, found->score, found->repeats);
+    if (rows < found->count)
+        text_add(&note, " The %zu most important of %zu columns are shown.", rows, found->count);
+    if (!note.failed)
+        report_note(report, note.chars);
+    err = note.failed ? SPH_EMEMORY : err;
+    text_free(&note);
+    return err;
+}
+
+int page_add_importance(struct report *report, sph_run *run)
+{
+    if (!run->net || !run->data || data_is_images(run->data) || !run->split.test_rows)
+        return 0;
+    int there = run_rows_at_hand(run);
+    if (there <= 0)
+        return there;
+    report_section(report, "Importance of the columns");
+    if (!is_affordable(run)) {
+        report_paragraph(report, "It is not computed here because it would take long; run `spherelu "
+                                 "importance` with the folder of this page.");
+        return 0;
+    }
+    struct importances found = {0};
+    int err = importances_find(&found, run, NULL, -1, PAGE_REPEATS, 0, NULL, NULL);
+    if (!err)
+        err = add_importances(report, &found);
+    else if (err != SPH_EMEMORY) {
+        report_paragraph(report, sph_error());
+        err = 0;
+    }
+    importances_free(&found);
     return err;
 }

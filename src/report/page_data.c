@@ -34,6 +34,11 @@ int page_add_data(struct report *report, sph_run *run)
     report_section(report, "Data");
     text_add(&words, "%zu rows: %zu for training, %zu for validation, %zu for the test. %zu features.",
              data->rows, run->split.train_rows, run->split.val_rows, run->split.test_rows, data->features);
+    if (run->spec->options.ensemble_val == ENSEMBLE_VAL_FOLDS)
+        text_add(
+            &words,
+            " These are the rows of the first network; each of the others is validated by another fold of "
+            "the training and validation rows.");
     if (!words.failed)
         report_paragraph(report, words.chars);
     if (data->notes.length)

@@ -32,6 +32,12 @@ int page_add_data(struct report *report, sph_run *run);
 /* Of a run on a table whose data are where they were: what the net predicts of the test rows. */
 int page_add_rows(struct report *report, sph_run *run);
 
+/* The same: how much its predictions depend on each column. */
+int page_add_importance(struct report *report, sph_run *run);
+
+/* Of a run with --tune: what was tried and chosen, and how long it took. */
+int page_add_tuning(struct report *report, const sph_run *run);
+
 /* Curves of trainings in one drawing, as far as there are any: curve i is names[i] of dirs[i]/metrics.jsonl. best: an
  * epoch to mark; 0: none. */
 int page_add_curves(struct report *report, const char *const *dirs, const char *const *names,

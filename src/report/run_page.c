@@ -81,7 +81,7 @@ static int add_scores(struct report *report, const json_t *result)
     table_column(&table, (struct table_column){.head = "part"});
     json_object_foreach(first, key, value)
     {
-        table_column(&table, (struct table_column){.head = key, .number = 1, .digits = 5});
+        table_column(&table, (struct table_column){.head = key, .number = 1, .digits = 5, .plain = 1});
     }
     table_rows(&table, rows);
     for (size_t p = 0; p < PARTS; p++) {
@@ -208,6 +208,10 @@ int sph_run_page(sph_run *run)
         err = page_add_data(report, run);
     if (!err && run->result)
         err = page_add_rows(report, run);
+    if (!err && run->result)
+        err = page_add_importance(report, run);
+    if (!err)
+        err = page_add_tuning(report, run);
     if (!err)
         err = page_add_figures(report, run->dir);
     if (!err)

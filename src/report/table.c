@@ -316,7 +316,8 @@ static void add_number(struct text *out, const struct table_column *column, doub
 {
     if (value > 0 && value < column->least)
         text_add(out, "< %g", column->least);
-    else if (column->digits)
+    else if (column->digits &&
+             !(column->plain && fabs(value) >= pow(10, column->digits) && fabs(value) < 1e9))
         add_general(out, column->digits, value, style);
     else
         text_add_fixed(out, column->fixed, value);

@@ -48,6 +48,7 @@ struct table_column {
     int number;       /* to the right, in LaTeX as mathematics */
     int digits;       /* of a CELL_NUMBER: significant ones, */
     int fixed;        /* or so many behind the point */
+    int plain;        /* with digits: no power of ten below a billion; for scores in the units of prices */
     double least;     /* what lies between 0 and this is "< least" */
     size_t wide;      /* at least, in text */
 };

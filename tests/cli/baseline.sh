@@ -14,6 +14,12 @@ awk 'BEGIN {
     for (i = 1; i <= 300; i++) { s = 20 + 180 * rand(); r = 1 + int(6 * rand()); printf "%d,%.1f,%d,%d\n", i, s, r, 3000 * s + 10000 * r + 20000 * rand() }
 }' >price.csv
 
+# ---------------------------------------------------------------- equally frequent classes
+awk 'BEGIN { srand(5); print "x,kind"; for (i = 0; i < 300; i++) printf "%f,%s\n", rand(), substr("abc", 1 + i % 3, 1) }' >even.csv
+run 0 train --data even.csv --split stratified --epochs 1 --out even --quiet --no-report
+check "the baseline of three equal classes: $(json even/result.json baseline accuracy)" \
+    awk -v a="$(json even/result.json baseline accuracy)" 'BEGIN { exit !(a > 0.3 && a < 0.4) }'
+
 # ---------------------------------------------------------------- columns
 run 0 train --data price.csv --out price --no-report
 notes "'id'"

@@ -121,6 +121,9 @@ run 0 importance houses0
 shows rmse
 check "nobody would guess that prices rest on: $(sed -n 4p out)" grep -qE '^(area|place|built|taxes|rooms|walls) ' <(sed -n 4p out)
 check "no page" grep -q "price" houses0/report.html
+first=$(sed -n 4p out | cut -d' ' -f1)
+importance=$(tr '\n' ' ' <houses0/report.html | sed 's/.*>Importance of the columns<\/h2>//; s/<h2.*//')
+check "the page's most important column is not $first" grep -q "<tr><th scope=\"row\">$first<" <<<"$importance"
 cp houses.csv more.csv
 sed -i '5s/,[a-z ]*,[a-z ]*,"/,clay,moon,"/' more.csv
 run 0 predict houses0 --data more.csv --keep id --out more-p.csv
@@ -177,6 +180,23 @@ done <<'RATES'
 RATES
 run 0 train --resume --epochs 31 --quiet --out runs/thirty
 check "not one epoch more" grep -q '^epochs    31' out
+
+# without --net: a small resnet with bn, which the page's command names; --hidden and --net mlp still flatten
+run 0 train --data photos --size 32 --epochs 1 --quiet --out runs/open
+shows "network   resnet18 sp+bn"
+check "not a quarter of the channels" grep -q 'width: 0.25$' runs/open/config.yaml
+check "the page's command: $(grep -o 'spherelu train .*' runs/open/report.html)" grep -q -e "--net resnet18 --width 0.25 .*--param sp --norm bn" runs/open/report.html
+run 0 train --resume --epochs 2 --quiet --out runs/open
+shows "network   resnet18 sp+bn"
+run 0 train --data photos --size 32 --hidden 5 --epochs 1 --quiet --no-report --out runs/flat
+shows "network   3072-5-2 gmp"
+run 0 train --data photos --size 32 --net mlp --epochs 1 --quiet --out runs/flat100
+shows "network   3072-100-2 gmp"
+check "the page's command leaves mlp out" grep -q -e "--net mlp" runs/flat100/report.html
+run 0 train --data photos --epochs 1 --quiet --no-report --out runs/side
+shows "photos: 12 rows, 12288 features"
+run 0 predict runs/side --data photos/cats --out cats.csv
+refuses "argument key=tune" train --data photos --size 32 --tune 2 --out runs/bad
 
 # A run is resumed from another directory than it was started in.
 run 0 train --data line.csv --epochs 3 --quiet --out line2
