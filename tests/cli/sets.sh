@@ -63,7 +63,7 @@ for figure in convergence-first convergence-other_one sensitivity ranks; do
     check "figures/$figure" [ -s one/figures/$figure.gp ]
     check "the page lacks $figure" grep -q "figures/$figure.gp" one/report.html
 done
-shows_over() { grep -qF "Friedman's test over 2 sets" one/table.txt && grep -qF "Nemenyi: ranks that differ by less than" one/table.txt; }
+shows_over() { grep -qF "Friedman's test over 2 datasets" one/table.txt && grep -qF "Nemenyi: ranks that differ by less than" one/table.txt; }
 check "no test over the sets" shows_over
 check "JSON has the test over the sets" grep -q '"critical_difference"' one/table.json
 check "diagnostics" grep -qE "^other one +GmP turned +6 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +12$" one/diagnostics.txt
