@@ -398,7 +398,7 @@ static int tell(sph_job *job, const sph_result *result, const struct args *args,
         return cli_fail_at(command, "stdout", "cannot be written: %s", strerror(errno));
     if (!args_on(args, "quiet") && result->improving)
         cli_note(command, "epochs",
-                 "the validation score was still improving at the last epoch; use more --epochs");
+                 "the monitored score was still improving at the last epoch; use more --epochs");
     return code;
 }
 
