@@ -242,11 +242,11 @@ static void advise(const struct jobs *jobs, char *words, size_t size)
     const struct division *division = jobs->division;
     char shard[64] = "--resume";
     if (division->together)
-        snprintf(words, size, "go on with the same command");
+        snprintf(words, size, "continue with the same command");
     else if (division->shards)
         snprintf(shard, sizeof shard, "--shard %zu/%zu", division->shard, division->shards);
     if (!division->together)
-        snprintf(words, size, "go on with: spherelu run %s %s --out %s", jobs->file, shard, jobs->out);
+        snprintf(words, size, "continue with: spherelu run %s %s --out %s", jobs->file, shard, jobs->out);
 }
 
 static int on_progress(void *self, const sph_progress *view)

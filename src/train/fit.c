@@ -147,7 +147,7 @@ static int weigh_part(double **out, const sph_data *data, const double *of_class
         sum += weights[i];
     }
     if (!(sum > 0 && isfinite(sum)))
-        return sph_fail_key(SPH_EARG, "weights", "their sum in the %s part is %g: %s", sum, part,
+        return sph_fail_key(SPH_EARG, "weights", "they sum to %g in the %s part: %s", sum, part,
                             sum > 0 ? "too large" : "at least one row needs a weight above 0");
     for (size_t i = 0; i < count; i++)
         weights[i] *= (double)count / sum;
