@@ -137,13 +137,13 @@ static int images_fetch(void *self, const uint32_t *index, size_t count, void *x
 static int make_net(sph_net **out, const bench_images_opts *opts)
 {
     if ((unsigned)opts->net >= SPH_NET_COUNT || !net_kind(opts->net)->make)
-        return sph_fail_key(SPH_EARG, "net", "%d is no network for images", (int)opts->net);
+        return sph_fail_key(SPH_EARG, "net", "%d is not a network for images", (int)opts->net);
     if (opts->batch > BATCH_MOST)
         return sph_fail_key(SPH_EARG, "batch", "%zu, expected 1 to %d", opts->batch, BATCH_MOST);
     if (opts->size > SIZE_MOST)
         return sph_fail_key(SPH_EARG, "size", "%zu, expected 1 to %d", opts->size, SIZE_MOST);
     if ((unsigned)opts->conv >= SPH_CONV_COUNT)
-        return sph_fail_key(SPH_EARG, "conv", "%d is none of the known ways", (int)opts->conv);
+        return sph_fail_key(SPH_EARG, "conv", "unknown value %d", (int)opts->conv);
     sph_image_net spec = {.size = sizeof(sph_image_net),
                           .dtype = opts->dtype,
                           .channels = CHANNELS,

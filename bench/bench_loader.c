@@ -123,7 +123,7 @@ int bench_loader(const bench_loader_opts *opts, bench_loader_result *result)
     how.workers = opts->workers;
     int err = sph_data_open(&data, opts->data, &how);
     if (!err && !data->image.pictures)
-        err = sph_fail_at(SPH_EARG, opts->data, "no folder of pictures");
+        err = sph_fail_at(SPH_EARG, opts->data, "not a folder of pictures");
     size_t count = err ? 0 : data->rows < PICTURES_MOST ? data->rows : PICTURES_MOST;
     if (!err && !(err = limit_make(&limit, opts->data, count)) &&
         !(err = data->image.pictures->stream(data->image.pictures, &stream, SPH_AUGMENT_COLOUR, 1, NULL,

@@ -191,9 +191,9 @@ int args_word(const struct args *args, const char *name, sph_word_kind kind, int
     const char *choices = args->option[find(args, name, strlen(name))]->argument;
     const char *nearest = sph_word_nearest(kind, value);
     if (nearest)
-        return cli_fail_option(args->command, name, "unknown word '%s', did you mean '%s'? (%s)", value,
+        return cli_fail_option(args->command, name, "unknown value '%s', did you mean '%s'? (%s)", value,
                                nearest, choices);
-    return cli_fail_option(args->command, name, "unknown word '%s' (%s)", value, choices);
+    return cli_fail_option(args->command, name, "unknown value '%s' (%s)", value, choices);
 }
 
 int args_sizes(const struct args *args, const char *name, size_t *list, size_t capacity, size_t *count)

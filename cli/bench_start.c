@@ -17,7 +17,7 @@ int bench_run(const struct args *args)
     char own[PATH_MAX], path[PATH_MAX + 64];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     if (length < 0)
-        return cli_fail_at(args->command, "/proc/self/exe", "cannot find out where this program lies: %s",
+        return cli_fail_at(args->command, "/proc/self/exe", "cannot find the path of this program: %s",
                            strerror(errno));
     own[length] = '\0';
     char *name = strrchr(own, '/');
@@ -29,6 +29,5 @@ int bench_run(const struct args *args)
     }
     int error = errno;
     snprintf(path, sizeof path, "%s" BENCH_PROGRAM, own);
-    return cli_fail_at(args->command, path, "cannot be started: %s; it is built and installed with the tool",
-                       strerror(error));
+    return cli_fail_at(args->command, path, "cannot be started: %s; install spherelu again", strerror(error));
 }

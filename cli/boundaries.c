@@ -214,7 +214,7 @@ static int find_layer(const struct args *args, const sph_net *net, size_t *out)
                                "found '%s', expected a layer of the run: 0 to %zu, or a name such as %s",
                                word, layers - 1, sph_net_layer(net, 0, NULL)->path);
     if (!sph_act_breaks(sph_net_layer(net, at, NULL)->act))
-        return cli_fail_option(args->command, "layer", "%s has no activation, and so no boundary",
+        return cli_fail_option(args->command, "layer", "%s has no activation and therefore no boundaries",
                                sph_net_layer(net, at, NULL)->path);
     *out = at;
     return 0;
@@ -229,8 +229,8 @@ static int find_boundaries(const struct args *args, sph_run *run, size_t layer, 
     if (!err || data || err == SPH_EMEMORY)
         return err;
     if (!args_on(args, "quiet"))
-        cli_note(args->command, "data",
-                 "%s; active_share, state and nearest are left out (--data names other data)", sph_error());
+        cli_note(args->command, "data", "%s; active_share, state and nearest are left out; use --data",
+                 sph_error());
     return sph_boundaries_new(out, sph_run_net(run), layer, 1, NULL, NULL, 0);
 }
 

@@ -11,7 +11,7 @@ static int print_converted(const struct args *args, const sph_converted *result)
     char network[256] = "";
     cli_network(network, sizeof network, NULL, result->net);
     if (!args_on(args, "json")) {
-        printf("%s: %s, %zu learned numbers\n", args->word[1], network, result->learned);
+        printf("%s: %s, %zu parameters\n", args->word[1], network, result->learned);
         return EXIT_DONE;
     }
     json_t *object = json_object();
@@ -30,11 +30,12 @@ static void print_notes(const struct args *args, const sph_converted *result)
         return;
     if (result->dropped)
         cli_note(args->command, "names",
-                 "%s: standardisation and class names have no place under torchvision's names",
+                 "%s: standardization and class names cannot be stored with torchvision's names",
                  args->word[1]);
     if (!result->members)
-        cli_note(args->command, "net", "%s describes no network: taken for the chain %s, relu between",
-                 args->word[0], result->order);
+        cli_note(args->command, "net",
+                 "%s does not describe a network; read as the chain %s with relu in between", args->word[0],
+                 result->order);
 }
 
 static int run_convert(const struct args *args)

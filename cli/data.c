@@ -83,7 +83,7 @@ static int list_sets(const struct args *args)
         printf("%-14s %-10s %9zu %8zu  %s\n", sets[i].name, task_of(&sets[i]), sets[i].rows, sets[i].features,
                !path   ? "not found"
                : *path ? path
-                       : "made by the seed");
+                       : "synthetic");
     return code;
 }
 
@@ -114,11 +114,10 @@ static int show_set(const struct args *args, const sph_data_set *set)
     put_line("file", set->file);
     for (size_t i = 0; i < set->file_count; i++) {
         put_line("source", set->files[i].url);
-        printf("%-9s %s%s\n", "sha256", set->files[i].sha256,
-               set->files[i].cited ? ", as others have published it" : "");
+        printf("%-9s %s%s\n", "sha256", set->files[i].sha256, set->files[i].cited ? ", as published" : "");
     }
     put_line("source", set->how);
-    put_line("where", path ? *path ? path : "made by the seed" : "not found");
+    put_line("where", path ? *path ? path : "synthetic" : "not found");
     return EXIT_DONE;
 }
 
@@ -147,7 +146,7 @@ static int get_set(const struct args *args, const sph_data_set *set)
         return cli_fail_with(args->command, err);
     if (args_on(args, "json"))
         return cli_print_json(args->command, set_object(set, path), 17);
-    printf("%-14s %s%s\n", set->name, *path ? path : "made by the seed", was && *path ? ", as before" : "");
+    printf("%-14s %s%s\n", set->name, *path ? path : "synthetic", was && *path ? ", as before" : "");
     return EXIT_DONE;
 }
 
@@ -182,7 +181,7 @@ static int verify_sets(const struct args *args, const sph_data_set *sets, size_t
                                                   "files", (int)files));
         else
             printf("%-14s %s%s\n", sets[i].name, state,
-                   err < 0 || files ? "" : ": no digest to compare it with");
+                   err < 0 || files ? "" : ": no SHA-256 is known for it");
     }
     int printed = list ? cli_print_json(args->command, list, 17) : EXIT_DONE;
     return code ? code : printed;
@@ -201,7 +200,7 @@ static int run_data(const struct args *args)
     int info = !strcmp(what, "info"), get = !strcmp(what, "get"), verify = !strcmp(what, "verify");
     if (!(info || get || verify) || !name)
         return cli_fail(args->command, EXIT_USAGE, what,
-                        "found '%s%s%s', expected list, verify, or info, get or verify and a name", what,
+                        "found '%s%s%s', expected list, info NAME, get NAME or verify [NAME]", what,
                         name ? " " : "", name ? name : "");
     for (size_t i = 0; i < count; i++)
         if (!strcmp(sets[i].name, name))
@@ -213,8 +212,9 @@ static int run_data(const struct args *args)
     for (size_t i = 0; i < count; i++)
         names[i] = sets[i].name;
     const char *nearest = sph_nearest(name, names, count);
-    return cli_fail(args->command, EXIT_USAGE, name, "no set '%s'%s%s%s (spherelu data list names them)",
-                    name, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return cli_fail(args->command, EXIT_USAGE, name,
+                    "unknown dataset '%s'%s%s%s (spherelu data list prints all names)", name,
+                    nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 static const sph_option options[] = {

@@ -15,7 +15,7 @@ static const char *why_undefined(const sph_scores *scores, size_t i)
 {
     const char *why =
         sph_metric_about((sph_metric)sph_word_find(SPH_WORDS_METRIC, scores->name[i]))->undefined;
-    return isnan(scores->value[0]) || !why ? "where a prediction is not a finite number" : why;
+    return isnan(scores->value[0]) || !why ? "because a prediction is not a finite number" : why;
 }
 
 /* ---------------------------------------------------------------- the confusion matrix */
@@ -66,7 +66,7 @@ static void print_matrix(const sph_confusion *confusion)
                            ? digits_of(confusion->count[c * n + k])
                            : width[k];
     }
-    printf("\n%-*s  class given\n%-*s", left, "", left, "true class");
+    printf("\n%-*s  predicted class\n%-*s", left, "", left, "true class");
     for (size_t k = 0; k < n; k++)
         printf("  %*s%s", width[k] - letters(confusion->label[k]), "", confusion->label[k]);
     printf("\n");
@@ -82,8 +82,8 @@ static void print_matrix(const sph_confusion *confusion)
 static void print_pairs(const sph_confusion *confusion)
 {
     size_t n = confusion->classes, last = (size_t)-1, last_at = 0;
-    printf("\n%zu classes, too many for a matrix here (--json has it); taken for another most often:\n", n);
-    printf("%8s  %s\n", "rows", "true class -> class given");
+    printf("\n%zu classes; most frequent confusions (--json prints the whole matrix):\n", n);
+    printf("%8s  %s\n", "rows", "true class -> predicted class");
     for (int shown = 0; shown < PAIRS_MOST; shown++) {
         size_t best = 0, at = 0;
         for (size_t i = 0; i < n * n; i++)

@@ -25,7 +25,7 @@ static int run_import(const struct args *args)
         printf("%s: ", args->word[1]);
         if (result.members > 1)
             printf("%zu x ", result.members);
-        printf("%s, %zu learned numbers\n", network, result.learned);
+        printf("%s, %zu parameters\n", network, result.learned);
     } else {
         json_t *object = json_object();
         json_object_set_new(object, "out", json_string(args->word[1]));

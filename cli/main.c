@@ -30,11 +30,11 @@ static int unknown_command(const char *name)
         names[i] = cli_commands[i]->name;
     if (*name == '-')
         return cli_fail(NULL, EXIT_USAGE, name,
-                        "found '%s', expected a command first (spherelu --help lists them)", name);
+                        "found '%s', expected a command; spherelu --help lists all commands", name);
     const char *nearest = sph_nearest(name, names, COMMANDS);
     if (nearest)
         return cli_fail(NULL, EXIT_USAGE, name, "unknown command '%s', did you mean '%s'?", name, nearest);
-    return cli_fail(NULL, EXIT_USAGE, name, "unknown command '%s' (spherelu --help lists them)", name);
+    return cli_fail(NULL, EXIT_USAGE, name, "unknown command '%s'; spherelu --help lists all commands", name);
 }
 
 static int print_version(void)
@@ -99,10 +99,10 @@ static void prepare(struct last_words *words, const char *code, const char *key,
 static void prepare_last_words(void)
 {
     prepare(&no_memory, "memory", "max-memory",
-            "out of memory inside of a library; --max-memory or a smaller --batch may help");
+            "out of memory in a library; try a larger --max-memory or a smaller --batch");
     prepare(&crash, "crash", NULL,
-            "a crash: a library found no memory, or this is an error of ours; files are whole, old or new");
-    prepare(&cut, "file", NULL, "a file was cut short while it was read");
+            "internal error (segmentation fault); no output file was left half-written. Please report it");
+    prepare(&cut, "file", NULL, "a file was truncated while it was being read");
 }
 
 static void speak(const struct last_words *words)

@@ -263,7 +263,8 @@ int cli_take_one(const struct args *args, sph_run *run)
         return cli_take_member(args, run);
     if (!args_on(args, "quiet"))
         cli_note(args->command, "member",
-                 "an ensemble of %zu nets, and this is its first; --member K takes another", members);
+                 "an ensemble of %zu networks, of which member 0 is used; choose another with --member K",
+                 members);
     int err = sph_run_take_member(run, 0);
     return err ? cli_fail_with(args->command, err) : 0;
 }

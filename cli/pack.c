@@ -49,7 +49,7 @@ static int run_pack(const struct args *args)
         return code;
     opts.decode = (sph_decode)decode;
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
-    stop_catch(args->command, "nothing was packed; the same command begins again");
+    stop_catch(args->command, "nothing was packed; run the same command again");
     int err = sph_data_pack(&packed, args->word[0], args->word[1], &opts, see, &progress);
     stop_over();
     progress_clear(&progress);

@@ -49,14 +49,14 @@ static int run_predict(const struct args *args)
     sph_run *run = NULL;
     if (!data)
         return cli_fail(args->command, EXIT_USAGE, "data",
-                        "--data is missing, expected a file or the name of a set");
+                        "--data is missing, expected a file or a known dataset");
     if (!out && args_on(args, "json"))
-        return cli_fail_option(args->command, "json", "needs --out, since predictions themselves are CSV");
+        return cli_fail_option(args->command, "json", "needs --out, because predictions are CSV");
     int code = cli_open_run(args->command, args->word[0], &run);
     if (code)
         return code;
     if (out && is_run_file(args->word[0], out))
-        code = cli_fail_option(args->command, "out", "%s belongs to the run, expected another file", out);
+        code = cli_fail_option(args->command, "out", "%s is a file of the run, expected another file", out);
     else if (!(code = cli_take_member(args, run)) && !(code = cli_set_reading(args, run))) {
         code = predict(args, run, data, out);
         if (code == EXIT_DONE) /* a failure has one line */

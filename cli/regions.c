@@ -69,7 +69,7 @@ static int show(const struct args *args, const sph_regions *regions, sph_run *ru
     if (err < 0)
         return cli_fail_with(args->command, err);
     if (err > 0 && !args_on(args, "quiet"))
-        cli_note(args->command, "out", "the picture was not drawn: %s", sph_error());
+        cli_note(args->command, "out", "the picture could not be drawn: %s", sph_error());
     if (!args_on(args, "json")) {
         print_summary(regions, sph_net_inputs(sph_run_net(run)));
         if (out)

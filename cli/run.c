@@ -194,11 +194,10 @@ static int print_plan(sph_experiment *experiment, const struct args *args, size_
     json_decref(jobs);
     char left[32];
     progress_time(left, sizeof left, sum / (double)workers);
-    printf("%zu job%s%s, %zu at a time: about %s if none stops early\n", count, cli_plural(count),
+    printf("%zu job%s%s, %zu at a time: about %s, unless some stop early\n", count, cli_plural(count),
            folds ? " and a refit of each method and seed" : "", workers, left);
-    printf("memory about %.3g MB at most, what the jobs share counted for each; disk about %.3g MB, without "
-           "what is "
-           "recorded\n",
+    printf("memory at most about %.3g MB (shared memory counted for each job); disk about %.3g MB without "
+           "recordings\n",
            most * (double)workers / 1e6, disk / 1e6);
     return EXIT_DONE;
 }
@@ -243,11 +242,11 @@ static void advise(const struct jobs *jobs, char *words, size_t size)
     const struct division *division = jobs->division;
     char shard[64] = "--resume";
     if (division->together)
-        snprintf(words, size, "go on with the same command");
+        snprintf(words, size, "continue with the same command");
     else if (division->shards)
         snprintf(shard, sizeof shard, "--shard %zu/%zu", division->shard, division->shards);
     if (!division->together)
-        snprintf(words, size, "go on with: spherelu run %s %s --out %s", jobs->file, shard, jobs->out);
+        snprintf(words, size, "continue with: spherelu run %s %s --out %s", jobs->file, shard, jobs->out);
 }
 
 static int on_progress(void *self, const sph_progress *view)
@@ -297,9 +296,10 @@ static int print_end(const struct args *args, const char *out, const sph_experim
     else if (*result->figures_note)
         cli_note(command, "figures", "%s", result->figures_note);
     if (result->failed && !code)
-        code = cli_fail(command, EXIT_FAILED, NULL,
-                        "%zu of %zu jobs failed, %s/results.json says why; --resume tries them again",
-                        result->failed, result->jobs, out);
+        code = cli_fail(
+            command, EXIT_FAILED, NULL,
+            "%zu of %zu jobs failed; see %s/results.json for the reasons; run them again with --resume",
+            result->failed, result->jobs, out);
     return code;
 }
 

@@ -23,7 +23,7 @@ static int catch_stop(void *self, const sph_view *view)
 {
     char words[4096];
     (void)view;
-    snprintf(words, sizeof words, "go on with: spherelu train --resume --out %s", (const char *)self);
+    snprintf(words, sizeof words, "continue with: spherelu train --resume --out %s", (const char *)self);
     stop_catch(&command_train, words);
     return 0;
 }
@@ -50,13 +50,12 @@ static int set_options(sph_job *job, const struct args *args)
             return cli_fail_with(args->command, err);
     }
     if (!args_value(args, "out") && !args_on(args, "dry-run"))
-        return cli_fail(args->command, EXIT_USAGE, "out",
-                        "--out is missing, expected the run folder to write");
+        return cli_fail(args->command, EXIT_USAGE, "out", "--out is missing, expected a run folder");
     if (args_on(args, "dry-run") && args_on(args, "resume"))
         return cli_fail_option(args->command, "dry-run", "cannot be combined with --resume");
     if (!args_value(args, "data") && !args_on(args, "resume"))
         return cli_fail(args->command, EXIT_USAGE, "data",
-                        "--data is missing, expected a file or the name of a set");
+                        "--data is missing, expected a file or a known dataset");
     return 0;
 }
 
@@ -87,7 +86,7 @@ static void note_missed(const struct notes *notes, uint64_t steps)
         unsigned long long step = strtoull(at, &end, 10);
         if (step > steps) {
             cli_note(notes->command, "record",
-                     "there is no step %llu, the last one is %llu: nothing is kept there", step,
+                     "step %llu does not exist and is not recorded; the last step is %llu", step,
                      (unsigned long long)steps);
             return;
         }
@@ -100,7 +99,8 @@ enum { LARGE_MOMENT = 1 << 20 }; /* bytes: a run may have thousands of them */
 static void note_size(const struct notes *notes, const char *what, uint64_t bytes)
 {
     if (bytes >= LARGE_MOMENT || (bytes && notes->verbose))
-        cli_note(notes->command, "record", "%s take %.3g MB at each moment", what, 1e-6 * (double)bytes);
+        cli_note(notes->command, "record", "%s need %.3g MB for each recorded step", what,
+                 1e-6 * (double)bytes);
 }
 
 /* What the last bits depend on, besides the seed and the number of threads. */
@@ -129,9 +129,11 @@ static void note_time(const struct notes *notes, const sph_view *view)
     if (!(left >= minute)) /* or not known */
         return;
     progress_time(time, sizeof time, left);
-    cli_note(notes->command, "epochs", "about %s for %zu epoch%s, if it does not stop early%s", time,
+    cli_note(notes->command, "epochs", "about %s for %zu epoch%s, unless it stops early%s", time,
              view->epochs, cli_plural(view->epochs),
-             left < hour ? "" : "; fewer --epochs or --rows, a smaller net or more --threads take less");
+             left < hour
+                 ? ""
+                 : "; to save time, use fewer --epochs or --rows, a smaller network or more --threads");
 }
 
 /* What would surprise a user who does not know the method by heart; said once everything else is accepted. */
@@ -150,14 +152,16 @@ static int print_notes(void *self, const sph_view *view)
     if (sph_norm_is_at_input(kind) && sph_net_layers(view->net) <= 2 &&
         strcmp(sph_job_get(notes->job, "imn-at"), "output") != 0)
         cli_note(notes->command, "norm",
-                 "%s stands before every hidden layer but the first, so with one it does nothing", norm);
+                 "%s normalizes the input of every hidden layer except the first, so it has no effect with "
+                 "one hidden layer",
+                 norm);
     if (*micro && sph_norm_is_batch(kind))
         cli_note(notes->command, "micro",
-                 "with --micro, %s takes its statistics from %s rows at a time, not from the batch", norm,
-                 micro);
+                 "with --micro, %s computes its statistics from %s rows instead of the batch", norm, micro);
     const char *batch = sph_job_get(notes->job, "batch");
     if (notes->verbose && view->epochs && view->steps == view->epochs && strcmp(batch, "full") != 0)
-        cli_note(notes->command, "batch", "there are no more than %s training rows, a step takes all", batch);
+        cli_note(notes->command, "batch",
+                 "the training part has at most %s rows, so each step uses all of them", batch);
     sph_record_size size;
     sph_job_record_size(notes->job, &size);
     cli_note_lines(notes->args, sph_job_notes(notes->job));
@@ -209,9 +213,9 @@ static void print_scores(const sph_job *job, const char *part, const sph_result 
     }
     int folds = !strcmp(sph_job_get(job, "ensemble-val"), "folds");
     if (folds && scores == &result->train)
-        printf(" (the rows of the first net)");
+        printf(" (the training rows of the first network)");
     if (folds && scores == &result->val)
-        printf(" (each row by the nets that did not train on it)");
+        printf(" (each row predicted by the networks that were not trained on it)");
     if (scores == &result->baseline)
         printf(" (%s)", !strcmp(sph_job_get(job, "task"), "regression") ? "predicts the training mean"
                                                                         : "predicts the most frequent class");
@@ -234,8 +238,8 @@ static void print_record(const sph_job *job, int table, const struct args *args)
         printf("recorded  %s: %s, %.3g %s; draw with: spherelu figures %s\n", record, path,
                mega < 0.1 ? 1e3 * mega : mega, mega < 0.1 ? "kB" : "MB", out);
     if (mega > LARGE_RECORD && !args_on(args, "quiet"))
-        cli_note(args->command, "record", "%s has %.3g MB: chosen steps or epoch instead of every keep less",
-                 path, mega);
+        cli_note(args->command, "record",
+                 "%s has %.3g MB; to save space, record epoch or chosen steps instead of every", path, mega);
 }
 
 enum { COLUMNS_TOLD = 20 };
@@ -264,10 +268,9 @@ static void print_table(const sph_job *job, sph_run *run, const sph_result *resu
         printf("          %.*s\n", (int)(end - line), line);
     }
     if (sph_run_members(run) > 1)
-        printf("ensemble  the mean of %zu nets%s\n", sph_run_members(run),
-               !strcmp(sph_job_get(job, "ensemble-val"), "folds") ? ", a fold of the rows validates each"
-                                                                  : "");
-    printf("network   %s%s%s, %zu learned numbers\n", network, hidden ? ", " : "",
+        printf("ensemble  the mean of %zu networks%s\n", sph_run_members(run),
+               !strcmp(sph_job_get(job, "ensemble-val"), "folds") ? ", each validated on another fold" : "");
+    printf("network   %s%s%s, %zu parameters\n", network, hidden ? ", " : "",
            hidden ? sph_job_get(job, "activation") : "", sph_run_members(run) * sph_net_learned(net));
     const char *freeze = sph_job_get(job, "freeze");
     printf("training  %s, %s, %s, lr %s%s%s\n", sph_job_get(job, "task"), sph_job_get(job, "loss"),
@@ -283,7 +286,7 @@ static void print_table(const sph_job *job, sph_run *run, const sph_result *resu
         printf("warning   %s\n", result->warning);
     printf("seconds   %.3g", result->seconds);
     if (result->waited > 0)
-        printf(", waiting for pictures %.2g %%", 100 * result->waited / result->seconds);
+        printf(", %.2g %% of it waiting for pictures", 100 * result->waited / result->seconds);
     putchar('\n');
     printf("run       %s\n", out);
     if (reported)
@@ -296,9 +299,9 @@ static int fail_run(const sph_job *job, const struct args *args, int err)
     const char *data = sph_job_get(job, "data"), *out = sph_job_get(job, "out");
     if (args_on(args, "resume") && data && out && *data && *data != '/' && access(data, F_OK) &&
         !strcmp(sph_failure()->path, data))
-        return cli_fail_more(args->command, err,
-                             "; %s/config.yaml names it relative to the directory the run was started in",
-                             out);
+        return cli_fail_more(
+            args->command, err,
+            "; the path in %s/config.yaml is relative to the folder in which the run was started", out);
     return cli_fail_with(args->command, err);
 }
 
@@ -353,18 +356,18 @@ static int dry_run(sph_job *job, const struct args *args)
     printf("data      %zu training row%s, %zu validation, %zu test, %zu feature%s\n", size.train_rows,
            cli_plural(size.train_rows), size.val_rows, size.test_rows, size.features,
            cli_plural(size.features));
-    printf("network   %zu learned numbers", size.learned);
+    printf("network   %zu parameters", size.learned);
     if (size.frozen)
         printf(", %zu of them frozen", size.frozen);
     printf("\nepoch     %zu step%s of %.3g ms\n", size.steps, cli_plural(size.steps),
            1e3 * size.step_seconds);
     char time[32];
     progress_time(time, sizeof time, size.seconds);
-    printf("time      about %s for %zu epoch%s, if it does not stop early\n", time, size.epochs,
+    printf("time      about %s for %zu epoch%s, unless it stops early\n", time, size.epochs,
            cli_plural(size.epochs));
     if (isfinite(size.peak_bytes))
         printf("memory    %.0f MB at most\n", size.peak_bytes / 1e6);
-    printf("disk      %.3g MB, without what is recorded\n", size.disk_bytes / 1e6);
+    printf("disk      %.3g MB without recordings\n", size.disk_bytes / 1e6);
     return EXIT_DONE;
 }
 
@@ -394,7 +397,8 @@ static int tell(sph_job *job, const sph_result *result, const struct args *args,
     if (code == EXIT_DONE && fflush(stdout))
         return cli_fail_at(command, "stdout", "cannot be written: %s", strerror(errno));
     if (!args_on(args, "quiet") && result->improving)
-        cli_note(command, "epochs", "still improving at the last epoch: raise --epochs");
+        cli_note(command, "epochs",
+                 "the monitored score was still improving at the last epoch; use more --epochs");
     return code;
 }
 

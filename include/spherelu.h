@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * spherelu: train ReLU networks in the coordinates their features live in. The whole API, by subject;
- * spherelu/base.h has its conventions. */
+ * spherelu: ReLU networks whose units have a direction, an offset and a scale. This header includes the whole API;
+ * spherelu/base.h explains its conventions. */
 #ifndef SPHERELU_H
 #define SPHERELU_H
 

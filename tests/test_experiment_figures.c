@@ -214,7 +214,7 @@ static void papers_of_a_point_that_is_not_there_are_refused_unless_the_grid_was_
     assert_int_equal(sph_experiment_open(&e, in_home("file.yaml")), 0);
     assert_int_equal(sph_experiment_set(e, "papers", "{accuracy: {lr 0.02: {GmP: \"0.8\"}}}"), 0);
     assert_int_equal(experiment_check_papers(e), SPH_EFORMAT);
-    assert_non_null(strstr(sph_error(), "papers: accuracy: no set or point 'lr 0.02'"));
+    assert_non_null(strstr(sph_error(), "papers: accuracy: no dataset or grid point 'lr 0.02'"));
     assert_int_equal(sph_experiment_set(e, "grid.lr", "[0.1]"), 0);
     assert_int_equal(experiment_check_papers(e), 0);
     sph_experiment_free(e);

@@ -545,7 +545,7 @@ static void random_graphs_with_shared_values_are_read_right_or_refused(void **st
         sph_net *net = NULL;
         random_graph(seed);
         if (sph_net_import(&net, path, NULL) < 0) {
-            if (!strstr(sph_error(), "node '") || strstr(sph_error(), "not read correctly"))
+            if (!strstr(sph_error(), "node '") || strstr(sph_error(), "the import is wrong"))
                 fail_msg("graph %llu: %s", (unsigned long long)seed, sph_error());
             refused_count++;
             continue;

@@ -42,7 +42,7 @@ static void what_has_no_straight_edges_is_refused_by_name(void **state)
     int node = dense(net, sph_net_input(net, 2), 3, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY);
     node = sph_net_act(net, node, SPH_ACT_ELU);
     ready(net, dense(net, node, 1, SPH_PARAM_SP, SPH_NORM_NONE, SPH_ACT_IDENTITY), 0);
-    refuse(net, &opts, "an activation by itself");
+    refuse(net, &opts, "activation");
 
     assert_int_equal(sph_net_vgg6(&net, &(sph_image_net){.size = sizeof(sph_image_net),
                                                          .channels = 1,

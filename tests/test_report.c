@@ -90,15 +90,15 @@ static void jobs_without_a_number_are_named_with_their_reason(void **state)
     (void)state;
     char *html =
         report_of("name: bad\n" SMALL "methods: [{name: SP, param: sp, lr: 1e30}, {name: GmP}]\nseeds: 2\n");
-    assert_holds(
-        html, "<strong>Warning.</strong> 2 of 4 jobs gave no number: 2 diverged, 0 failed; 2 of them would "
-              "have been reported");
+    assert_holds(html,
+                 "<strong>Warning.</strong> 2 of 4 jobs have no score: 2 diverged, 0 failed; 2 of them belong "
+                 "to reported results");
     assert_holds(html, "diverged: ");
     assert_holds(html, "<td class=\"n bad\">0/2</td>");
     mem_free(html);
     /* in a grid it is what a grid is for */
     html = report_of("name: bad\n" SMALL "methods: [{name: SP, param: sp}]\ngrid: {lr: [0.1, 1e30]}\n");
-    assert_holds(html, "<summary>1 of 2 jobs gave no number: 1 diverged, 0 failed</summary>");
+    assert_holds(html, "<summary>1 of 2 jobs have no score: 1 diverged, 0 failed</summary>");
     assert_lacks(html, "Warning");
     mem_free(html);
 }
@@ -111,7 +111,7 @@ static void a_long_table_of_points_stands_behind_a_matrix(void **state)
     assert_holds(html, "<caption>GmP: mean accuracy</caption>");
     assert_holds(html, "<th scope=\"col\" class=\"n\">lr 0.3</th></tr></thead>\n<tbody>\n<tr><th "
                        "scope=\"row\">hidden 2</th>");
-    assert_holds(html, "<summary>The same with standard errors, a line for each point</summary>");
+    assert_holds(html, "<summary>The same with standard errors, one line for each point</summary>");
     mem_free(html);
     html = report_of("name: all\n" SMALL "methods: [{name: SP, param: sp}, {name: GmP}]\n"
                      "grid: {lr: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]}\ntable: all\n");

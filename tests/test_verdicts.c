@@ -110,25 +110,25 @@ static void verdicts_say_what_the_splits_can_show(void **state)
         up[i] = (double)i + 1;
         mixed[i] = i % 2 ? up[i] : -up[i];
     }
-    assert_verdict(
-        up, zero, 5, 0,
-        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more; "
-        "but the interval leaves out 0");
-    assert_verdict(
-        up, zero, 5, 1,
-        "GmP worse than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): 5 splits can not show more; "
-        "but the interval leaves out 0");
+    assert_verdict(up, zero, 5, 0,
+                   "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): too few splits for a "
+                   "significant difference (5 splits); "
+                   "but the interval excludes 0");
+    assert_verdict(up, zero, 5, 1,
+                   "GmP worse than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): too few splits for a "
+                   "significant difference (5 splits); "
+                   "but the interval excludes 0");
     assert_verdict(up, zero, 1, 0,
-                   "GmP better than SP on 1 of 1 split, p = 1 (Wilcoxon, exact): 1 split can not show more");
+                   "GmP better than SP on 1 of 1 split, p = 1 (Wilcoxon, exact): too few splits for a "
+                   "significant difference (1 split)");
     assert_verdict(up, zero, 6, 0,
                    "GmP better than SP on 6 of 6 splits, p = 0.031 (Wilcoxon, exact): significant at 5 %");
-    assert_verdict(
-        mixed, zero, 3, 0,
-        "GmP worse than SP on 2 of 3 splits, p = 0.75 (Wilcoxon, exact): no difference shown, and 3 splits "
-        "can not show less than p = 0.25");
-    assert_verdict(
-        mixed, zero, 10, 0,
-        "GmP better than SP on 5 of 10 splits, worse on 5, p = 0.85 (Wilcoxon, exact): no difference shown");
+    assert_verdict(mixed, zero, 3, 0,
+                   "GmP worse than SP on 2 of 3 splits, p = 0.75 (Wilcoxon, exact): no significant "
+                   "difference; with 3 splits the smallest possible p is 0.25");
+    assert_verdict(mixed, zero, 10, 0,
+                   "GmP better than SP on 5 of 10 splits, worse on 5, p = 0.85 (Wilcoxon, exact): no "
+                   "significant difference");
     assert_verdict(up, zero, 20, 0,
                    "GmP better than SP on 20 of 20 splits, p < 0.0001 (Wilcoxon, exact): significant at 5 %");
     assert_verdict(
@@ -145,25 +145,26 @@ static void ties_do_not_make_five_splits_significant(void **state)
     struct wilcoxon test;
     assert_int_equal(wilcoxon_test(ones, zero, 5, &test), 0);
     assert_true(test.p < 0.05);
-    assert_verdict(
-        ones, zero, 5, 0,
-        "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, approximate): 5 splits can not show more; "
-        "but the interval leaves out 0");
+    assert_verdict(ones, zero, 5, 0,
+                   "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, approximate): too few splits "
+                   "for a significant difference (5 splits); "
+                   "but the interval excludes 0");
     assert_verdict(
         ones, zero, 7, 0,
-        "GmP better than SP on 5 of 6 splits, equal on 1 (1 left out: a job gave no number), p = 0.062 "
-        "(Wilcoxon, approximate): 5 splits that differ can not show more; but the interval leaves out 0");
+        "GmP better than SP on 5 of 6 splits, equal on 1 (1 left out because a job has no score), p = 0.062 "
+        "(Wilcoxon, approximate): too few splits for a significant difference (5 splits that differ); but "
+        "the interval excludes 0");
 }
 
 static void verdicts_name_what_is_left_out_and_which_way_the_mean_points(void **state)
 {
     (void)state;
     double zero[5] = {0}, none[5] = {NAN, NAN, NAN, NAN, NAN}, torn[5] = {1, 1.5, 2, 2.5, -100};
-    assert_verdict(none, zero, 5, 0, "GmP and SP: no split where both gave a number");
+    assert_verdict(none, zero, 5, 0, "GmP and SP: no split in which both have a score");
     assert_verdict(
         torn, zero, 5, 0,
-        "GmP better than SP on 4 of 5 splits, p = 0.62 (Wilcoxon, exact): no difference shown, and 5 splits "
-        "can not show less than p = 0.062; the mean difference favours SP");
+        "GmP better than SP on 4 of 5 splits, p = 0.62 (Wilcoxon, exact): no significant difference; with 5 "
+        "splits the smallest possible p is 0.062; the mean difference favours SP");
 }
 
 static void the_best_mean_is_the_reference_when_none_is_named(void **state)
@@ -172,8 +173,9 @@ static void the_best_mean_is_the_reference_when_none_is_named(void **state)
     struct comparison_input input = banana;
     input.reference_method = -1;
     char *found = write_table(&input, TEXT);
-    assert_non_null(
-        strstr(found, "\nBN was made the reference because its mean is best: that flatters it.\n"));
+    assert_non_null(strstr(
+        found,
+        "\nBN is the reference because its mean is best, which biases the comparison in its favour.\n"));
     assert_non_null(strstr(found, "\nBN better than SP on 5 of 5 splits"));
     mem_free(found);
 
@@ -183,7 +185,7 @@ static void the_best_mean_is_the_reference_when_none_is_named(void **state)
     input.methods = methods;
     input.count = 2;
     found = write_table(&input, TEXT);
-    assert_non_null(strstr(found, "\nSP was made the reference"));
+    assert_non_null(strstr(found, "\nSP is the reference"));
     mem_free(found);
 
     /* nothing to compare with */
@@ -214,8 +216,8 @@ static void many_comparisons_are_corrected_and_the_tests_may_disagree(void **sta
     assert_int_equal(found.family, 5);
     assert_string_equal(
         found.lines[0].pair->verdict.chars,
-        "GmP better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact), corrected 0.078: no difference "
-        "shown, and 7 splits can not show one among 5 comparisons; but the interval leaves out 0");
+        "GmP better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact), corrected 0.078: no significant "
+        "difference; too few splits (7 splits) for 5 comparisons; but the interval excludes 0");
     assert_true(isnan(found.lines[0].pair->t.p));
     comparison_free(&found);
 
@@ -225,10 +227,9 @@ static void many_comparisons_are_corrected_and_the_tests_may_disagree(void **sta
     methods[0].value = (double[]){0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 9};
     methods[1].value = zero;
     assert_int_equal(compare_alone(&found, &input), 0);
-    assert_string_equal(
-        found.lines[0].pair->verdict.chars,
-        "B better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact): significant at 5 %; but the "
-        "resampled t-test shows none, p = 0.56");
+    assert_string_equal(found.lines[0].pair->verdict.chars,
+                        "B better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact): significant at 5 %; "
+                        "but the resampled t-test finds none, p = 0.56");
     comparison_free(&found);
 }
 

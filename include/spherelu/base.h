@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * What every header of spherelu shares: failures, words, progress, sinks. Conventions of the whole API:
+ * Shared by all headers of spherelu: failures, names, progress, sinks. Conventions of the whole API:
  *
- *   - functions that can fail return 0 or a negative SPH_E... code; sph_failure() then tells the rest, and
- *     sph_error() is its text, one line for the user;
- *   - `out` comes first; the caller frees what it is given with the matching _free, and _free(NULL) is fine;
- *   - a pointer may be NULL where its comment says so, and where its count is 0. Calls that return a code refuse every other
- *     NULL with SPH_EARG, and sph_failure()->key is the argument's name. Calls that return a number, a text or a pointer
- *     return 0, "" or NULL for a NULL handle, and calls that return nothing do nothing. Pointers that are not NULL are
- *     not checked;
- *   - options and results cross by pointer. A struct of options begins with its size, so that a later version can add
- *     fields at its end: write {.size = sizeof(sph_mlp), ...}, where every field that is left out means its default, or
- *     call the struct's defaults function, which also sets the size. A struct that ends earlier, as an older header
- *     has it, is accepted, and the fields that it lacks have their defaults; a size of 0 or one that is too large is
- *     refused with the key size;
- *   - the library never prints and never exits; there is no global state but a limit of memory, so handles may be used side by side
- *     by several threads, one thread per handle at a time;
- *   - shapes stand beside pointers: m units, n inputs of a unit, rows in a batch; matrices are row-major. */
+ *   - functions that can fail return 0 or a negative SPH_E... code; sph_failure() then has the details, and
+ *     sph_error() is the message, one line for the user;
+ *   - `out` comes first; the caller frees it with the matching _free function, and _free(NULL) is allowed;
+ *   - a pointer may be NULL where its comment says so, and where its count is 0. Functions that return a code fail with
+ *     SPH_EARG at any other NULL, and sph_failure()->key is the argument's name. Functions that return a number, a text or a
+ *     pointer return 0, "" or NULL for a NULL handle, and functions without a result do nothing. Pointers that are not NULL
+ *     are not checked;
+ *   - options and results are passed by pointer. A struct of options begins with its size, so that a later version can add
+ *     fields at its end: write {.size = sizeof(sph_mlp), ...}, where every field that is left out has its default, or
+ *     call the struct's defaults function, which also sets the size. A smaller struct from an older header
+ *     is accepted, and its missing fields have their defaults; a size of 0 or one that is too large is
+ *     an error with the key size;
+ *   - the library never prints and never exits; its only global state is the memory limit. Several threads may use different handles
+ *     at the same time, but only one thread may use a handle at a time;
+ *   - comments beside pointers give shapes: m units, n inputs of a unit, rows in a batch; matrices are row-major. */
 #ifndef SPHERELU_BASE_H
 #define SPHERELU_BASE_H
 
@@ -37,21 +37,21 @@ extern "C" {
 
 enum {
     SPH_OK = 0,
-    SPH_EARG = -1,     /* the call or an option is wrong            */
-    SPH_EIO = -2,      /* the system refused to read or write       */
-    SPH_EFORMAT = -3,  /* a file is not what it should be           */
+    SPH_EARG = -1,     /* a wrong argument or option               */
+    SPH_EIO = -2,      /* reading or writing failed                 */
+    SPH_EFORMAT = -3,  /* a malformed file                          */
     SPH_EMEMORY = -4,  /* out of memory                             */
-    SPH_EDIVERGED = -5 /* the loss stopped being a finite number    */
+    SPH_EDIVERGED = -5 /* the loss is not a finite number           */
 };
 
-/* Texts are never NULL, and are this thread's until its next failure. */
+/* Texts are never NULL. They are valid in this thread until its next failure. */
 struct sph_failure {
     int code;         /* SPH_E...; 0: nothing has failed yet                             */
-    const char *key;  /* the option, key of a file, layer or tensor it is about; "": none */
-    const char *path; /* the file, or the name of the source, that it is about; "": none  */
+    const char *key;  /* the option, key of a file, layer or tensor; "": none             */
+    const char *path; /* the file or the name of the source; "": none                      */
     size_t line;      /* of the file, from 1; 0: none                                    */
-    const char *what; /* what is wrong, without path and line                            */
-    const char *text; /* all of it in one line                                           */
+    const char *what; /* the problem, without path and line                              */
+    const char *text; /* the complete message in one line                                */
 };
 
 SPH_API const struct sph_failure *sph_failure(void); /* this thread's last failure */
@@ -60,40 +60,40 @@ SPH_API const char *sph_error(void);                 /* its text                
 /* ---------------------------------------------------------------- versions */
 
 SPH_API const char *sph_version(void); /* "0.2.0" */
-/* Processors that the calling thread may keep busy: those that the system lets the process use, and no more threads than
- * OpenMP is set to (OMP_NUM_THREADS, omp_set_num_threads). Options that say "as many as there are processors" mean these. */
+/* Number of processors that the calling thread may use: those that the system allows the process, but at most the number of
+ * OpenMP threads (OMP_NUM_THREADS, omp_set_num_threads). "As many as there are processors" in options means this number. */
 SPH_API size_t sph_processors(void);
 
 /* ---------------------------------------------------------------- memory */
 
-/* Bytes that the library may hold at a time, in the whole process; a call that would need more fails with
- * SPH_EMEMORY and the key max-memory before it asks the system. Three quarters of what the machine has, unless
- * set; 0 sets that again. Files that are mapped do not count, nor what other libraries allocate. */
+/* Memory limit of the library in bytes, for the whole process. A call that needs more fails with
+ * SPH_EMEMORY and the key max-memory before it allocates. The default is three quarters of the machine's memory;
+ * 0 restores it. Mapped files and allocations of other libraries are not counted. */
 SPH_API void sph_set_max_memory(size_t bytes);
 SPH_API size_t sph_max_memory(void);
 
-/* ---------------------------------------------------------------- long calls, and where bytes go */
+/* ---------------------------------------------------------------- progress of long calls, sinks */
 
-/* How far a long call has come. */
+/* Progress of a long call. */
 typedef struct sph_progress {
-    const char *what;             /* what is at work, or was made last, a path; NULL: nothing to name */
-    double share;                 /* of the work, 0 to 1; NaN: not known                         */
-    size_t done, all;             /* regions, jobs, figures; all 0: not known                    */
-    size_t running;               /* of these, at work now                                       */
-    double seconds, seconds_left; /* NaN: not known                                              */
+    const char *what;             /* current item, or path of the last result; NULL: none            */
+    double share;                 /* finished share of the work, 0 to 1; NaN: unknown            */
+    size_t done, all;             /* regions, jobs or figures; all = 0: unknown                  */
+    size_t running;               /* of these, currently running                                 */
+    double seconds, seconds_left; /* NaN: unknown                                                */
 } sph_progress;
 
 /* Above 0: stop. */
 typedef int sph_progress_call(void *self, const sph_progress *progress);
 
-/* Takes what a call writes, piece by piece; a negative code ends that call with it. */
+/* Receives the output of a call in pieces; a negative return value ends the call with this code. */
 typedef struct sph_sink {
     void *self;
     int (*write)(void *self, const void *bytes, size_t length);
 } sph_sink;
 
-/* ---------------------------------------------------------------- words
- * One list gives the enum, the word in commands and files, and the help. */
+/* ---------------------------------------------------------------- names
+ * One list gives the enum, the name in commands and files, and the help. */
 
 #define SPH_DTYPES(X)                                                                                        \
     X(F32, "f32", "single precision")                                                                        \
@@ -156,12 +156,12 @@ typedef struct sph_sink {
     X(RMSPROP, "rmsprop", "gradients over the root of their mean square")                                    \
     X(LION, "lion", "the sign of a mean of gradients")
 
-/* Where Adam adds its epsilon. Keras 2.15's form takes the betas of the bias correction rounded to f32. */
+/* Where Adam adds its epsilon. The form of Keras 2.15 uses betas rounded to f32 in the bias correction. */
 #define SPH_ADAM_FORMS(X)                                                                                    \
     X(TORCH, "torch", "to the corrected root")                                                               \
     X(KERAS, "keras", "to the root before its correction, as Keras 2.15")
 
-/* How a schedule is written: a word, and what follows it. */
+/* The syntax of schedules: a name and its arguments. */
 #define SPH_SCHEDULES(X)                                                                                     \
     X(NONE, "none", "none: constant")                                                                        \
     X(STEP, "step:E,E:F", "step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80")                 \
@@ -209,12 +209,12 @@ typedef struct sph_sink {
     X(AUTO, "auto", "the fastest, Winograd's algorithm included")                                            \
     X(DIRECT, "direct", "no Winograd: slower, rounding as in a plain sum")
 
-/* What the running variance of bn keeps of a batch. */
+/* The variance of a batch in the running variance of bn. */
 #define SPH_VARIANCES(X)                                                                                     \
     X(UNBIASED, "unbiased", "the sum of squares over n - 1, as PyTorch")                                     \
     X(BIASED, "biased", "over n, as Keras in dense layers")
 
-/* Fine points of layers on which other code differs (sph_details). */
+/* Details of layers in which implementations differ (sph_details). */
 #define SPH_IMN_PLACES(X)                                                                                    \
     X(INPUT, "input", "at the input of each layer but the first")                                            \
     X(OUTPUT, "output", "behind each activation, before pooling")
@@ -240,23 +240,23 @@ typedef struct sph_sink {
     X(MOBILE, "mobile", "MobileNet, of depthwise convolutions")                                              \
     X(WRN28_2, "wrn28-2", "Wide ResNet 28-2, for small images")
 
-/* How a resnet begins: 7 x 7 with stride 2 and a pool, which leaves a sixteenth of the pixels, or 3 x 3. */
+/* The first layers of a resnet: 7 x 7 with stride 2 and a pool, which leave 1/16 of the pixels, or 3 x 3. */
 #define SPH_STEMS(X)                                                                                         \
     X(AUTO, "auto", "small below 64 pixels, else large")                                                     \
     X(SMALL, "small", "3 x 3, stride 1, no pool")                                                            \
     X(LARGE, "large", "7 x 7, stride 2, a pool of stride 2")
 
-/* What a training step keeps of its way forward. */
+/* The values of the forward pass that a training step stores. */
 #define SPH_MEMORIES(X)                                                                                      \
     X(NORMAL, "normal", "all that the way back reads")                                                       \
     X(SMALL, "small", "what bn and imn give is computed again on the way back; the same numbers, more time")
 
-/* What the loss of a row counts, by its class. */
+/* The weight of a row's loss by its class. */
 #define SPH_CLASS_WEIGHTS(X)                                                                                 \
     X(NONE, "none", "as much as any other row")                                                              \
     X(BALANCED, "balanced", "the rarer its class, the more: all classes weigh the same")
 
-/* Groups of learned numbers: what an optimizer may treat alike. */
+/* Groups of parameters that an optimizer can treat differently. */
 #define SPH_GROUPS(X)                                                                                        \
     X(THETA, "theta", "angles, or the unit vectors of sphere")                                               \
     X(LAMBDA, "lambda", "offsets of gmp and sphere")                                                         \
@@ -268,26 +268,26 @@ typedef struct sph_sink {
     X(NORM, "norm", "scales and shifts of normalizations")                                                   \
     X(ACT, "act", "parameters of activations")
 
-/* What tensors of a model file are called. */
+/* Names of the tensors in a model file. */
 #define SPH_NAMES(X)                                                                                         \
     X(SPHERELU, "spherelu", "PATH.weight, PATH.norm.mean, ... and a description of the network")             \
     X(TORCHVISION, "torchvision", "those of torchvision's resnets, no description")
 
-/* What a boundary is, in which layers. */
+/* The kind of boundary of a layer's units. */
 #define SPH_BOUNDARY_KINDS(X)                                                                                \
     X(HYPERPLANE, "hyperplane", "every unit with a weight has one")                                          \
     X(NONE, "none", "no activation: no boundary, no arrays")                                                 \
     X(PER_SAMPLE, "per_sample", "ln: only units whose shift is 0 have a hyperplane")                         \
     X(CENTRED, "centred", "a padded conv under imn: in the patch less the running mean")
 
-/* On which side of its boundary a unit finds the data. */
+/* The data on the sides of a unit's boundary. */
 #define SPH_UNIT_STATES(X)                                                                                   \
     X(UNKNOWN, "unknown", "no data")                                                                         \
     X(BOTH, "both", "data on both sides")                                                                    \
     X(DEAD, "dead", "active for no data point")                                                              \
     X(ALWAYS_ON, "always_on", "active for every data point")
 
-/* The lists themselves: one row for each, and sph_word() knows it. */
+/* All lists. sph_word() finds those that have a row here. */
 #define SPH_WORD_KINDS(X)                                                                                    \
     X(DTYPE, SPH_DTYPES)                                                                                     \
     X(PARAM, SPH_PARAMS)                                                                                     \
@@ -387,12 +387,12 @@ typedef enum { SPH_UNIT_STATES(SPH_UNIT_STATE_ENUM) SPH_UNIT_STATE_COUNT } sph_u
 typedef enum { SPH_DECODES(SPH_DECODE_ENUM) SPH_DECODE_COUNT } sph_decode;
 typedef enum { SPH_WORD_KINDS(SPH_WORD_KIND_ENUM) SPH_WORD_KIND_COUNT } sph_word_kind; /* SPH_WORDS_PARAM */
 
-/* Rows of a list lie side by side in the order of its enum; after the last comes one with NULLs. */
+/* Rows of a list are contiguous in the order of its enum; a row of NULLs follows the last. */
 typedef struct sph_word_row {
     const char *word, *help;
 } sph_word_row;
 
-SPH_API const sph_word_row *sph_word(sph_word_kind kind, int i); /* NULL: there is no such word */
+SPH_API const sph_word_row *sph_word(sph_word_kind kind, int i); /* NULL: no such row            */
 SPH_API int sph_word_find(sph_word_kind kind, const char *text); /* its number, or -1           */
 
 #ifdef __cplusplus

@@ -11,30 +11,29 @@ extern "C" {
 #endif
 
 /* ---------------------------------------------------------------- experiments
- * An experiment file names data, methods, a grid and seeds; each combination is a job with a run folder of
- * its own. The tables in the experiment's folder are made of their results. */
+ * An experiment file names data, methods, a grid and seeds; each combination is a job with a
+ * run folder. The tables in the experiment's folder are computed from their results. */
 
 typedef struct sph_experiment sph_experiment;
 
 SPH_API int sph_experiment_open(sph_experiment **out, const char *path);
 SPH_API void sph_experiment_free(sph_experiment *experiment);
 
-/* Changes a key: train.epochs, methods.NAME.lr, grid.lr, seeds, or an option's own name. value: as YAML. */
+/* Changes a key: train.epochs, methods.NAME.lr, grid.lr, seeds, or the name of an option. value: as YAML. */
 SPH_API int sph_experiment_set(sph_experiment *experiment, const char *key, const char *value);
 SPH_API const char *sph_experiment_name(const sph_experiment *experiment); /* borrowed */
 
 typedef struct sph_experiment_opts {
     size_t size;     /* sizeof(sph_experiment_opts)                                              */
     const char *out; /* folder                                                                   */
-    int resume;      /* go on: finished jobs stay, unfinished ones continue from their checkpoint */
-    size_t
-        workers; /* jobs side by side, each in a process that is forked for it; 0: no fork, one job after the
-                        other in the calling thread. The results are the same */
+    int resume;      /* keep finished jobs, continue the others from their checkpoints            */
+    size_t workers;  /* jobs at the same time, each in a forked process; 0: no fork, one job after the
+                        other in the calling thread. Results are the same */
     void *self;
-    sph_progress_call *progress; /* done, all: jobs of this call, those that had finished before not counted;
+    sph_progress_call *progress; /* done, all: jobs of this call, without those that had finished before;
                                     NULL: none */
-    const sph_sink *table;       /* takes the tables as a terminal shows them: text, or, */
-    int json;                    /* one object on one line; NULL: nobody does            */
+    const sph_sink *table;       /* receives the tables as text, or                      */
+    int json;                    /* as JSON on one line; NULL: not needed                */
 
     /* Several processes in one folder: this one is number `shard`, from 1 on, of `shards`; 0: it is alone. Each runs jobs that no
      * other has, until there are none, and makes no tables: a last call with resume and without shards makes them. together: one
@@ -44,10 +43,10 @@ typedef struct sph_experiment_opts {
 } sph_experiment_opts;
 
 typedef struct sph_experiment_result {
-    size_t jobs;     /* in all, refits included                 */
+    size_t jobs;     /* total, including refits                 */
     size_t repeated; /* of these, run or continued by this call */
     size_t diverged, failed;
-    int stopped;            /* progress asked: no tables were written                          */
+    int stopped;            /* stopped by progress: no tables were written                     */
     size_t figures;         /* drawn                                                           */
     size_t not_drawn;       /* failed, each for a reason of its own                            */
     char figures_note[512]; /* such reasons, or that gnuplot is missing; "": all well        */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One training: options by name, a run folder, and what can be asked of it. */
+ * One training: options by name, the run folder, and its evaluation. */
 #ifndef SPHERELU_JOB_H
 #define SPHERELU_JOB_H
 
@@ -11,10 +11,10 @@
 extern "C" {
 #endif
 
-SPH_API const char *sph_features(void); /* the library's parts, and those it can use: "name: value" lines */
+SPH_API const char *sph_features(void); /* compiled features as "name: value" lines */
 
 /* ---------------------------------------------------------------- jobs and run folders
- * A job is everything `spherelu train` takes, by name. A run folder is what it leaves. */
+ * A job has all options of `spherelu train` by name. Training it writes a run folder. */
 
 typedef struct sph_job sph_job;
 
@@ -30,42 +30,42 @@ SPH_API size_t sph_options(const sph_option **out); /* the table, borrowed; retu
 
 SPH_API int sph_job_new(sph_job **out);
 SPH_API void sph_job_free(sph_job *job);
-/* What is not given is chosen by the data, as `spherelu train` does: of a table the parameterization, hidden units, rate, its
- * schedule, batch, epochs and, where nothing is said about net and training, an ensemble (docs/results/defaults.md). Without it the
- * fixed defaults of the table above hold. */
+/* Use defaults that depend on the data, as `spherelu train` does: for a table, parameterization, hidden units, learning rate,
+ * schedule, batch, epochs and, if no network or training option is set, an ensemble (docs/results/defaults.md). Without this call,
+ * options have the fixed defaults of the table above. */
 SPH_API void sph_job_recommend(sph_job *job);
 /* '-' and '_' are the same in a name; value NULL: "true" for a switch, "" for other options. */
 SPH_API int sph_job_set(sph_job *job, const char *name, const char *value);
-/* As text, borrowed until it is set again; "": it has no value; NULL: unknown, or out of memory. */
+/* As text, borrowed until the option is set again; "": no value; NULL: unknown option, or out of memory. */
 SPH_API const char *sph_job_get(const sph_job *job, const char *name);
 
-/* Lines on how its table was taken, known likewise; "" where there is nothing to tell. Notes: what the target and other
- * columns were taken for, and which were left out. */
+/* Lines about the interpretation of the table, after sph_job_run: the types of target and other
+ * columns, and columns that were left out; "": none. */
 SPH_API const char *sph_job_notes(const sph_job *job);
 
-/* Trains and writes the run folder `out`. resume: go on from its checkpoint; what is set must agree with the
- * folder's config.yaml, what is not set is taken from it. result may be NULL. */
+/* Trains and writes the run folder `out`. resume: continue from its checkpoint; options that are set must agree with the
+ * folder's config.yaml, the others are read from it. result may be NULL. */
 SPH_API int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t count,
                         sph_result *result);
 
-/* Where a training begins instead of at drawn numbers. */
+/* The start of a training instead of a random initialization. */
 typedef struct sph_start {
     size_t size;                /* sizeof(sph_start) */
-    const sph_net *const *nets; /* (ensemble) of the same shape; they keep their standardisation            */
-    const void *state; /* (state_size) what the optimizers remember, from sph_job_train; NULL: nothing */
+    const sph_net *const *nets; /* (ensemble) of the same shape; they keep their standardization            */
+    const void *state; /* (state_size) state of the optimizers, from sph_job_train; NULL: none         */
     size_t state_size;
 } sph_start;
 
-/* Settles what depends on data in memory, as sph_job_train will: sph_job_get tells it then, and how many nets there will be. */
+/* Sets the options that depend on data in memory, as sph_job_train does; sph_job_get then returns them (`ensemble`: number of nets). */
 SPH_API int sph_job_settle(sph_job *job, const sph_data *data);
 
-/* The same on data in memory, without a folder: out (as many as the option `ensemble` says, or one) <- the trained nets,
- * caller frees; of a job that chooses by the data (sph_job_recommend) `ensemble` is known after sph_job_settle, which comes
- * before then. Which options it takes sph_option_in_memory says of each row of the table; others that were given are
- * refused. Options that depend on the data are settled: sph_job_get tells them afterwards. start: NULL: nowhere.
- * state: what the optimizers remember at the end (sph_trainer_save_state of each net, one after the other), for another
- * sph_start; caller frees it with sph_bytes_free; NULL: not wanted. Missing features (NaN) take their
- * column's mean unless `missing` says error. Stopping and divergence are as in sph_train; after a failure out holds
+/* The same on data in memory, without a folder: out (option `ensemble`, or one) <- the trained nets,
+ * caller frees. With sph_job_recommend, call sph_job_settle first to know `ensemble`.
+ * sph_option_in_memory tells for each row of the table whether the option can be used here; other options that were set
+ * are an error. Options that depend on the data are set: sph_job_get returns them afterwards. start: NULL: none.
+ * state: state of the optimizers at the end (sph_trainer_save_state of each net, one after the other), for another
+ * sph_start; caller frees it with sph_bytes_free; NULL: not needed. Missing features (NaN) are replaced by the
+ * mean of their column unless `missing` is error. Stopping and divergence are as in sph_train; after a failure out is
  * NULL. result may be NULL. */
 SPH_API int sph_job_train(sph_net **out, sph_job *job, const sph_data *data, const sph_start *start,
                           const sph_observer *observers, size_t count, sph_result *result, void **state,
@@ -76,30 +76,30 @@ typedef struct sph_run sph_run;
 
 SPH_API int sph_run_open(sph_run **out, const char *dir);
 SPH_API void sph_run_free(sph_run *run);
-SPH_API const sph_net *sph_run_net(const sph_run *run); /* of an ensemble the first member */
+SPH_API const sph_net *sph_run_net(const sph_run *run); /* the first member of an ensemble */
 
-/* An option that the run was trained with, as sph_job_get has it. */
+/* The value of an option in the run's training, as in sph_job_get. */
 SPH_API const char *sph_run_get(const sph_run *run, const char *name);
 
-/* Scores with the run's own columns, standardisation and loss: on other data, or, where source is NULL, on the
- * run's own test part, its data opened as config.yaml names them. */
+/* Scores with the run's columns, standardization and loss, on other data, or, if source is NULL, on the
+ * run's test part, whose data are opened with the path in config.yaml. */
 SPH_API int sph_run_eval(sph_run *run, const char *source, sph_scores *scores);
 
-/* Predictions as CSV: a header, then a line per row; of a folder of pictures the file's name comes first. Numbers
- * have as many digits as read back the same. source NULL: the run's own test part. */
+/* Predictions as CSV: a header, then a line per row; for a folder of pictures, the first column is the file name. Numbers
+ * have enough digits to be read back exactly. source NULL: the run's test part. */
 SPH_API int sph_run_predict(sph_run *run, const char *source, const sph_sink *csv);
 
 /* ---------------------------------------------------------------- nets without a folder
- * One net, or those of an ensemble, which are of one shape. Their note (sph_net_note) describes their data. */
+ * One net, or the nets of an ensemble, which have the same shape. Their note (sph_net_note) describes their data. */
 
 /* A model file of one net or several. Caller frees with sph_nets_free. */
 SPH_API int sph_nets_open(sph_net ***out, size_t *count, const char *path);
 SPH_API void sph_nets_free(sph_net **nets, size_t count);
 SPH_API int sph_nets_save(sph_net *const *nets, size_t count, const char *path);
 
-/* mean (rows, outputs) <- the mean of what the nets predict of x (rows, inputs), as sph_run_predict has it: real targets in
- * their own units (means of counts, of a net trained with the loss poisson), the probability of the second of two classes, or
- * of each class. spread (rows, outputs) <- the standard deviation among the nets; NULL: not wanted. */
+/* mean (rows, outputs) <- the mean of the nets' predictions for x (rows, inputs), as in sph_run_predict: real targets in
+ * their units (means of counts for the loss poisson), the probability of the second of two classes, or
+ * of each class. spread (rows, outputs) <- the standard deviation among the nets; NULL: not needed. */
 SPH_API int sph_nets_predict(sph_net *const *nets, size_t count, sph_loss loss, const double *x, size_t rows,
                              double *mean, double *spread);
 

@@ -10,25 +10,25 @@
 extern "C" {
 #endif
 
-/* Files are safetensors. Without a description a file is read if its tensors are those of torchvision's
- * resnet18 or resnet50 (images of 224 x 224), or dense layers PATH.weight, PATH.bias (or of another
- * parameterization) and nothing else: a chain with relu between. f16 and bf16 become f32. */
+/* Files are safetensors. A file without a description can be read if its tensors are those of torchvision's
+ * resnet18 or resnet50 (images of 224 x 224), or only dense layers PATH.weight, PATH.bias (or of another
+ * parameterization), which are read as a chain with relu in between. f16 and bf16 become f32. */
 SPH_API int sph_net_save(const sph_net *net, const char *path);
 SPH_API int sph_net_open(sph_net **out, const char *path);
 
-/* The same bytes without a file: piece by piece into a sink, and from memory, which is needed for the call only. */
+/* The same bytes without a file: in pieces into a sink, and from memory, which is only needed during the call. */
 SPH_API int sph_net_write(const sph_net *net, const sph_sink *to);
 SPH_API int sph_net_read(sph_net **out, const void *bytes, size_t length);
 
-/* Takes the learned numbers of a file, under our names or torchvision's: every learned tensor of the net must
- * be there and no other. */
+/* Loads the learned tensors of a file, with our names or torchvision's: it must have every learned tensor of the net
+ * and no other. */
 SPH_API int sph_net_load_tensors(sph_net *net, const char *path);
 
-/* The net as an ONNX graph, f32: X (N, features) or (N, channels, height, width) in the units of its data, N open, and
- * scores (N, outputs), as sph_net_forward gives them. sph_nets_export has predictions instead. */
+/* The net as an ONNX graph, f32: X (N, features) or (N, channels, height, width) in data units, with variable N, and
+ * scores (N, outputs) as in sph_net_forward. sph_nets_export exports predictions instead. */
 enum {
     SPH_EXPORT_RAW = 1,    /* scores, no predictions                            */
-    SPH_EXPORT_KEEP_BN = 2 /* bn stays a node of its own, else it is folded in  */
+    SPH_EXPORT_KEEP_BN = 2 /* keep bn as a separate node instead of folding it  */
 };
 
 typedef struct sph_export_opts {
@@ -41,22 +41,22 @@ typedef struct sph_export_opts {
 SPH_API int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts);
 
 /* A net from an ONNX graph of dense layers, convolutions, bn, relu, leaky_relu, elu, pools and additions, as torch and
- * skl2onnx write them; another node is refused by its name. Numbers before the first layer become standardisation. What comes
- * behind the last (softmax, labels) is left out: the net gives scores. The graph is then computed on random rows, operator by
- * operator; SPH_EFORMAT: the net gives something else. result may be NULL. */
+ * skl2onnx write them; other operators are an error with the name of the node. Operations before the first layer become standardization.
+ * Everything after the last layer (softmax, labels) is left out: the net gives scores. The graph is then computed on random rows,
+ * operator by operator, and the call fails with SPH_EFORMAT if the net differs. result may be NULL. */
 typedef struct sph_imported {
-    size_t nodes, dropped; /* of the graph; those of them that were left out */
-    char first[128];       /* the first of these, "name (op)"; "": none      */
+    size_t nodes, dropped; /* of the graph; nodes that were left out         */
+    char first[128];       /* the first one left out, "name (op)"; "": none   */
     size_t members;        /* nets: 1, or those of an ensemble */
-    size_t rows;           /* random rows that were compared; 0: the graph is too large for that */
-    size_t learned;        /* sph_import: numbers of all nets */
-    sph_net *net;          /* sph_import: what was written, caller frees; of an ensemble its first member */
+    size_t rows;           /* compared random rows; 0: the graph is too large for this */
+    size_t learned;        /* sph_import: parameters of all nets */
+    sph_net *net;          /* sph_import: the written net, caller frees; for an ensemble the first member */
 } sph_imported;
 
 SPH_API int sph_net_import(sph_net **out, const char *path, sph_imported *result);
 
-/* From ONNX to a model file. A graph that gives the mean of several nets, as sph_nets_export makes it of an ensemble, becomes a file
- * with all of them; sph_net_import refuses it. result may be NULL. */
+/* From ONNX to a model file. A graph with the mean of several nets, as sph_nets_export writes it for an ensemble, becomes a file
+ * with all of them; sph_net_import fails for it. result may be NULL. */
 SPH_API int sph_import(const char *in, const char *out, sph_imported *result);
 
 #ifdef __cplusplus

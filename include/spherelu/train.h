@@ -18,32 +18,32 @@ typedef struct sph_data sph_data;
 SPH_API int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows,
                                  size_t features, size_t targets, sph_task task);
 
-/* What each row counts in training (rows, copied): numbers from 0 on, relative to one another. A row of weight 2 counts as
- * two rows, in the loss, the validation loss, and the means and standard deviations of the standardisation. Scores
+/* Weights of the rows in training (rows, copied), 0 or more, relative to each other. A row of weight 2 counts as
+ * two rows in the loss, the validation loss, and the means and standard deviations of the standardization. Scores
  * do not use weights. */
 SPH_API int sph_data_set_weights(sph_data *data, const double *weights);
 
-/* What the rows of each class count (classes, copied), times the weights of the rows: numbers from 0 on. They weigh the
- * loss and the validation loss, and never the standardisation. */
+/* Weights of the classes (classes, copied), 0 or more, multiplied by the weights of the rows. They are used in the
+ * loss and the validation loss, but not in the standardization. */
 SPH_API int sph_data_set_class_weights(sph_data *data, const double *weights);
 
-/* Of a task of classes: there are so many, though the rows at hand may not hold the last of them. */
+/* Sets the number of classes, if the rows may not contain all of them. */
 SPH_API int sph_data_set_classes(sph_data *data, size_t classes);
 
-/* Made by a seed: "crescents" (two interleaved crescents, two classes), "spirals" (twenty arms, a class each) or "levy" (a function of one number,
- * with its own test part). rows 0: the set's own number; noise: standard deviation, NaN: 0.1. */
+/* Synthetic data: "crescents" (two interleaved crescents, two classes), "spirals" (twenty arms, a class each) or "levy" (a function of one variable,
+ * with a test part). rows 0: the default number; noise: standard deviation, NaN: 0.1. */
 SPH_API int sph_data_synthetic(sph_data **out, const char *name, size_t rows, double noise, uint64_t seed);
 SPH_API void sph_data_free(sph_data *data);
 
 SPH_API size_t sph_data_rows(const sph_data *data);
-SPH_API size_t sph_data_features(const sph_data *data); /* after text columns became indicators */
+SPH_API size_t sph_data_features(const sph_data *data); /* including indicators of text columns */
 SPH_API size_t sph_data_targets(const sph_data *data);  /* columns of y; class tasks: 1 */
 SPH_API size_t sph_data_outputs(const sph_data *data);  /* outputs a net needs: targets, 1 or classes */
 SPH_API sph_task sph_data_task(const sph_data *data);
 SPH_API const double *sph_data_x(const sph_data *data); /* (rows, features), raw units; NULL for images */
 SPH_API const double *sph_data_y(const sph_data *data); /* (rows, targets); class tasks: class number 0.. */
 
-/* The name of a feature into name, cut to size; a text column gives one feature a level, "column=level". */
+/* Writes the name of a feature into name, cut to size; a text column has a feature "column=level" for each level. */
 SPH_API int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size);
 
 /* The label of a class, borrowed; NULL past the last. */
@@ -54,9 +54,9 @@ typedef struct sph_split {
     size_t train_rows, val_rows, test_rows;
 } sph_split;
 
-/* test: share of all rows; val: share of the rest. A set that has its own test part gives that, whatever share above 0 is asked
- * for. Data with a column of groups or of times are split by it: whole groups, or the last rows for the test, those of
- * the same time in the same part; kind RANDOM. A part has its share of the rows at least. */
+/* test: share of all rows; val: share of the rest. If the data have a test part, it is used for any test
+ * above 0. Data with a column of groups or times are split by it: whole groups, or the latest rows for the test, with rows of
+ * the same time in the same part; kind must be RANDOM. A part has at least its share of the rows. */
 SPH_API int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
                            uint64_t seed);
 SPH_API void sph_split_free(sph_split *split);
@@ -82,43 +82,44 @@ typedef struct sph_train_opts {
     size_t size; /* set by sph_train_defaults */
     sph_loss loss;
     double label_smoothing;
-    double huber_delta; /* huber: where its straight part begins, in units of the standardised target */
+    double
+        huber_delta; /* huber: error at which the loss becomes linear, in units of the standardized target */
     sph_optimizer optimizer;
-    sph_adam_form adam_form; /* of adam and adamw */
+    sph_adam_form adam_form; /* for adam and adamw */
     double lr;
     double lr_theta, lr_lambda, lr_r; /* factors on lr for these groups (SPH_GROUPS); 1 each by default */
     uint32_t
         decay_groups; /* bits 1 << sph_group: weight_decay applies to these; weight, g and r by default */
     double momentum, beta1, beta2, epsilon, weight_decay;
     int nesterov;
-    double natural; /* gmp: the angles' gradient is divided by their metric plus this; 0: off */
+    double natural; /* gmp: divide the gradient of the angles by their metric plus this; 0: off */
     double clip;    /* largest gradient norm; 0: off                                */
-    const char *
-        freeze; /* "layers.0,layers.1": tensors by their names or the beginnings of them, which stay as they are;
-                           NULL: none. A layer all of whose tensors stay keeps its running statistics too, and is in
-                           training what it is in evaluation */
+    const char
+        *freeze;  /* "layers.0,layers.1": tensors that are not trained, by name or first part of the name;
+                           NULL: none. A layer with only such tensors also keeps its running statistics and
+                           works in training as in evaluation */
     size_t batch; /* 0: full                                                      */
     sph_memory memory;
     size_t micro; /* rows at a time within a batch; 0: all (gradient accumulation) */
     size_t epochs;
-    size_t last_epoch;    /* the training ends there, though the schedule counts more; 0: at epochs */
-    const char *schedule; /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
-    double warmup;        /* epochs                                                       */
-    size_t patience;      /* epochs without a better monitored value; 0: never stop early */
-    const char *monitor;  /* NULL: val_loss if there is a validation part, else train_loss */
-    sph_class_weight class_weight; /* times the weights of the data's rows, where they have them; loss only */
-    int train_scores;     /* after each epoch the metrics of the training part too: train_accuracy, ... */
-    double norm_momentum; /* share of the batch in running statistics                     */
-    sph_variance norm_variance; /* of the batch, in that of bn                            */
+    size_t last_epoch;             /* the training ends here, while the schedule uses epochs; 0: at epochs */
+    const char *schedule;          /* "none", "step:30,60,80:0.1": SPH_SCHEDULES */
+    double warmup;                 /* epochs                                                       */
+    size_t patience;               /* epochs without a better monitored value; 0: never stop early */
+    const char *monitor;           /* NULL: val_loss, or train_loss without a validation part */
+    sph_class_weight class_weight; /* multiplied by the weights of the rows; only in the loss */
+    int train_scores;              /* also score the training part after each epoch: train_accuracy, ... */
+    double norm_momentum;          /* weight of the batch in running statistics                    */
+    sph_variance norm_variance;    /* of the batch in the running variance of bn             */
     sph_standardize standardize;
-    sph_augment augment; /* of the training part; images only                            */
+    sph_augment augment; /* of the training part; only images                            */
     uint64_t seed;
     int threads;
     sph_scale scale; /* of a table's features, where standardize scales them */
     sph_indicators indicators;
 } sph_train_opts;
 
-/* With Adam; or another optimizer, with the rate, momentum, betas and epsilon that are its own. */
+/* Defaults with Adam; sph_train_optimizer sets another optimizer and its default rate, momentum, betas and epsilon. */
 #define sph_train_defaults(out, task) sph_train_defaults_sized(out, sizeof *(out), task)
 SPH_API void sph_train_defaults_sized(sph_train_opts *out, size_t size, sph_task task);
 SPH_API void sph_train_optimizer(sph_train_opts *opts, sph_optimizer optimizer);
@@ -131,15 +132,15 @@ typedef struct sph_view_layer {
     const void *s; /* (m), NULL: 1    */
 } sph_view_layer;
 
-/* What a step looks like from outside. Borrowed for the duration of the call. */
+/* The state after a step. Borrowed for the duration of the call. */
 typedef struct sph_view {
     const sph_net *net;
     const sph_view_layer *layer; /* (weight layers) after the update */
-    size_t epoch, epochs;        /* epochs finished, epochs in all */
-    uint64_t step, steps;        /* steps finished, steps in all if no early stop */
+    size_t epoch, epochs;        /* finished epochs, all epochs */
+    uint64_t step, steps;        /* finished steps, all steps without early stopping */
     double lr;
-    double loss;              /* step: of this batch; epoch: mean over its samples, as the steps saw them;
-                                 ensembles: mean over the members (NaN: none has taken a step) */
+    double loss;              /* step: of this batch; epoch: mean over its samples, during the steps;
+                                 ensembles: mean over the members (NaN: no step yet) */
     const char *const *names; /* (values) epoch only: "train_loss", "val_loss", "val_rmse", ... */
     const double *value;      /* (values) */
     size_t values;
@@ -147,7 +148,7 @@ typedef struct sph_view {
     int improved;   /* epoch: this one is the best so far */
 } sph_view;
 
-/* Any function may be NULL. 0: go on; above 0: stop after this step; below 0: fail with this code. */
+/* Any function may be NULL. Return 0: continue; above 0: stop after this step; below 0: fail with this code. */
 typedef struct sph_observer {
     void *self;
     int (*start)(void *self, const sph_view *view);
@@ -156,15 +157,15 @@ typedef struct sph_observer {
     int (*end)(void *self, const sph_view *view);
 } sph_observer;
 
-/* One that asks to stop after the step at which it finds *flag other than 0. Another thread, or a signal's handler,
- * may set it; it has to stay where it is until the training is over. */
+/* An observer that stops after a step if *flag is not 0. Another thread or a signal handler
+ * may set it; it must exist until the training ends. */
 SPH_API void sph_stop_observer(const volatile int *flag, sph_observer *out);
 
 /* ---------------------------------------------------------------- scores */
 
 enum { SPH_METRICS_MAX = 16 };
 
-/* In the order of the list of metrics, the loss first. */
+/* In the order of SPH_METRICS, the loss first. */
 typedef struct sph_scores {
     size_t rows;
     size_t count;
@@ -173,70 +174,70 @@ typedef struct sph_scores {
 } sph_scores;
 
 typedef struct sph_result {
-    sph_scores train, val, test; /* rows 0 where a part is empty */
+    sph_scores train, val, test; /* rows is 0 if a part is empty */
     sph_scores
-        baseline; /* sph_job_run: on the test part, of the mean of the training targets or of the class frequencies */
-    char warning[320]; /* sph_job_run: what to know about these scores, or "" */
+        baseline; /* sph_job_run: test scores of the mean of the training targets or of the class frequencies */
+    char warning[320]; /* sph_job_run: a warning about these scores, or "" */
     size_t epochs;
-    size_t best_epoch; /* the net has the weights of its end; the last one where nothing chooses */
+    size_t best_epoch; /* the net has the weights at its end; the last epoch if no epoch is chosen */
     uint64_t steps;
     double seconds;
-    double waited; /* of these seconds, for images that were still being decoded */
-    int diverged;  /* then the scores are absent */
-    int stopped;   /* an observer asked */
-    int improving; /* it was best at the end of all its epochs, and no schedule saw to that: more might be better */
+    double waited; /* part of seconds spent waiting for images to be decoded */
+    int diverged;  /* there are no scores       */
+    int stopped;   /* by an observer    */
+    int improving; /* the last epoch was the best, and not because of the schedule: more epochs may be better */
 } sph_result;
 
-/* Trains net on data's training part. With a validation part, a monitor or a patience, net ends with the weights that it had
- * at the end of the best epoch, otherwise with the last ones. train_loss is measured before each update: with a full batch,
- * the weights at the end of an epoch are one update ahead of those that had its train_loss. Standardisation is fitted on
- * the training part and kept with the net. observers: (count). When one of them asks to stop, the call succeeds with
- * result->stopped set, and net holds the weights of that moment; after SPH_EDIVERGED it holds those of the best epoch so
- * far, if there is one, which under train_loss may be the ones whose next step diverged. result may be NULL. */
+/* Trains net on data's training part. With a validation part, a monitor or a patience, net has the weights at the
+ * end of the best epoch afterwards, otherwise the last ones. train_loss is measured before each update: with a full batch,
+ * the weights at the end of an epoch are one update ahead of those with its train_loss. Standardization is fitted on
+ * the training part and stored in the net. observers: (count). If one of them stops the training, the call succeeds with
+ * result->stopped set, and net has the current weights; after SPH_EDIVERGED it has those of the best epoch so
+ * far, if there is one; with train_loss, the step after these weights may have diverged. result may be NULL. */
 SPH_API int sph_train(sph_net *net, const sph_data *data, const sph_split *split, const sph_train_opts *opts,
                       const sph_observer *observers, size_t count, sph_result *result);
 
 /* ---------------------------------------------------------------- step by step */
 
-/* One training that goes on when it is asked to. sph_train is sph_trainer_new, sph_trainer_run and sph_trainer_free. */
+/* One training that is continued step by step. sph_train is sph_trainer_new, sph_trainer_run and sph_trainer_free. */
 typedef struct sph_trainer sph_trainer;
 
 typedef enum { SPH_PART_TRAIN, SPH_PART_VAL, SPH_PART_TEST } sph_part;
 
-/* As sph_train. net and data are borrowed until the trainer is freed; split and opts are copied, the texts of opts are
+/* As sph_train. net and data are borrowed until the trainer is freed; split and opts are copied, the strings in opts are
  * borrowed. Caller frees. */
 SPH_API int sph_trainer_new(sph_trainer **out, sph_net *net, const sph_data *data, const sph_split *split,
                             const sph_train_opts *opts);
 SPH_API void sph_trainer_free(sph_trainer *trainer);
 
-/* Takes n steps, fewer if the training ends before. After the last step of an epoch the validation part is scored, and
+/* Takes n steps, or fewer if the training ends. After the last step of an epoch the validation part is scored, and
  * opts->patience may end the training. net holds the weights after the last step. SPH_EDIVERGED as in sph_train. */
 SPH_API int sph_trainer_step(sph_trainer *trainer, size_t n);
-SPH_API int sph_trainer_epoch(sph_trainer *trainer);          /* the rest of the epoch at work */
-SPH_API int sph_trainer_finished(const sph_trainer *trainer); /* 1: no more steps to come */
+SPH_API int sph_trainer_epoch(sph_trainer *trainer);          /* the rest of the current epoch */
+SPH_API int sph_trainer_finished(const sph_trainer *trainer); /* 1: no more steps         */
 
-/* opts->lr from the next step on; the schedule still multiplies it. */
+/* Sets opts->lr from the next step on; the schedule still multiplies it. */
 SPH_API int sph_trainer_set_lr(sph_trainer *trainer, double lr);
 
-/* Scores of the net as it is. rows is 0 where the part is empty. */
+/* Scores of the current net. rows is 0 if the part is empty. */
 SPH_API int sph_trainer_score(sph_trainer *trainer, sph_part part, sph_scores *out);
 
 /* The position of the training and the values of the last finished epoch. Borrowed until the next call. */
 SPH_API int sph_trainer_view(sph_trainer *trainer, sph_view *out);
 
-/* All the rest of the training, with observers; then net holds the best or the last weights, as after sph_train.
+/* Runs the rest of the training with observers; then net has the best or the last weights, as after sph_train.
  * result may be NULL. */
 SPH_API int sph_trainer_run(sph_trainer *trainer, const sph_observer *observers, size_t count,
                             sph_result *result);
 
-/* Everything that the training depends on, as bytes: weights, optimizer, best weights, place in the epoch, rate. A trainer
- * of the same net, data, split and options that loads them goes on with the same bits. *bytes: caller frees with
- * sph_bytes_free. Bytes of another training are refused with SPH_EFORMAT, and the trainer stays as it is. */
+/* The complete state of the training as bytes: weights, optimizer, best weights, position in the epoch, rate. A trainer
+ * with the same net, data, split and options that loads them continues with the same bits. *bytes: caller frees with
+ * sph_bytes_free. Bytes of another training fail with SPH_EFORMAT, and the trainer is not changed. */
 SPH_API int sph_trainer_save_state(sph_trainer *trainer, void **bytes, size_t *size);
 SPH_API int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size);
 SPH_API void sph_bytes_free(void *bytes);
 
-/* Only what the optimizer remembers, and its count of steps, out of such bytes: the trainer's net may have learned from other
+/* Loads only the state of the optimizer and its number of steps from such bytes: the trainer's net may have been trained on other
  * data before. The net keeps its weights. */
 SPH_API int sph_trainer_load_optimizer(sph_trainer *trainer, const void *bytes, size_t size);
 

@@ -122,7 +122,7 @@ int sph_fail_null(const char *call, const char *names, size_t which)
     for (; which; which--)
         names = strchr(names, ',') + 2;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(names, ","), names);
-    return sph_fail_key(SPH_EARG, name, "%s got NULL", call);
+    return sph_fail_key(SPH_EARG, name, "%s must not be NULL", call);
 }
 
 int sph_fail_in(int code, const char *format, ...)

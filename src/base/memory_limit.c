@@ -48,7 +48,8 @@ int mem_allows(size_t bytes)
     if (bytes <= most && now <= most - bytes)
         return 1;
     char asked[16], used[16], allowed[16];
-    sph_fail_key(SPH_EMEMORY, "max-memory", "out of memory: %s more than the %s in use, where %s are allowed",
+    sph_fail_key(SPH_EMEMORY, "max-memory",
+                 "out of memory: needs %s more, %s in use, limit %s (see --max-memory)",
                  in_words(asked, bytes), in_words(used, now), in_words(allowed, most));
     return 0;
 }

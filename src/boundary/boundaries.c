@@ -215,7 +215,7 @@ static int boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer
                           const struct source *source)
 {
     if (!net->ready || (layer != SPH_EVERY_LAYER && layer >= net->layer_count))
-        return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
+        return sph_fail_of(SPH_EARG, "", 0, "layer", "no layer %zu; the network has %zu layers", layer,
                            net->ready ? net->layer_count : 0);
     sph_boundaries *made = mem_get(1, sizeof *made);
     if (!made)
@@ -244,11 +244,11 @@ int sph_boundaries_new(sph_boundaries **out, const sph_net *net, size_t layer, i
     if (!data)
         return boundaries_new(out, net, layer, raw, NULL);
     if (data->features != sph_net_inputs(net))
-        return sph_fail_of(SPH_EARG, "", 0, "data", "data with %zu features, and the net takes %zu",
+        return sph_fail_of(SPH_EARG, "", 0, "data", "the data have %zu features, the network expects %zu",
                            data->features, sph_net_inputs(net));
     for (size_t i = 0; rows && i < count; i++)
         if (rows[i] >= data->rows)
-            return sph_fail_of(SPH_EARG, "", 0, "rows", "row %lu of data with %zu rows",
+            return sph_fail_of(SPH_EARG, "", 0, "rows", "no row %lu; the data have %zu rows",
                                (unsigned long)rows[i], data->rows);
     int threads = threads_setting(), err = feed_new(&feed, data, rows, rows ? count : data->rows, net);
     if (!err)

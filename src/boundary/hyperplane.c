@@ -82,7 +82,7 @@ int hyperplanes_affine(struct hyperplanes *out, const sph_net *net, size_t layer
 {
     *out = (struct hyperplanes){.layer = layer};
     if (!net->ready || layer >= net->layer_count)
-        return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
+        return sph_fail_of(SPH_EARG, "", 0, "layer", "no layer %zu; the network has %zu layers", layer,
                            net->ready ? net->layer_count : 0);
     const struct net_layer *from = &net->layers[layer];
     struct folding folding;

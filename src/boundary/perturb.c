@@ -169,7 +169,7 @@ static int check_opts(const sph_perturb_opts *opts)
                                opts->w[i]);
     if (opts->w && !(param_length(opts->inputs, opts->w) > 0))
         return sph_fail_of(SPH_EARG, "", 0, "weight",
-                           "base weight: all numbers are 0, which has no boundary");
+                           "the weight is 0, so the unit has no boundary; use at least one other value");
     for (size_t e = 0; e < opts->count && !err; e++)
         err = check_size("eps", "eps", opts->eps[e]);
     if (!err && !(err = check_size("distance", "distance of the boundary", opts->distance)))

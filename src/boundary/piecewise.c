@@ -21,15 +21,16 @@ static int check_act(const char *path, const struct act_ops *act)
         if (act_ops((sph_act)i)->two_lines && act_ops((sph_act)i)->breaks)
             used += snprintf(words + used, sizeof words - (size_t)used, "%s%s", used ? " and " : "",
                              act_ops((sph_act)i)->name);
-    return sph_fail_key(SPH_EARG, path, "activation %s, and regions are cut for %s only", act->name, words);
+    return sph_fail_key(SPH_EARG, path, "the activation is %s; regions are only supported for %s", act->name,
+                        words);
 }
 
 static int check_layer(const struct net_layer *layer)
 {
     if (layer->norm->per_sample)
         return sph_fail_key(SPH_EARG, layer->path,
-                            "%s divides by a number of each sample's own, so that its regions have no "
-                            "straight edges",
+                            "norm %s divides by a statistic of each sample, so its regions have no straight "
+                            "edges; regions are not supported",
                             layer->norm->name);
     return check_act(layer->path, layer->act);
 }
@@ -44,35 +45,35 @@ static int check_output_norm(const sph_net *net, const struct net_layer *layer)
     if (!layer->norm->at_output || plain)
         return 0;
     return sph_fail_key(SPH_EARG, layer->path,
-                        "%s at its output, which no dense layer reads, and regions are cut for no other",
+                        "%s at an output that is not read by a dense layer is not supported for regions",
                         layer->norm->name);
 }
 
 static int check_net(const sph_net *net)
 {
     if (!net->ready)
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the network is not ready; call sph_net_ready first");
     if (net->scaling.x_clip)
         return sph_fail_key(SPH_EARG, "scale",
-                            "the features are clipped, so that regions have no straight edges; train with "
+                            "the features are clipped, so regions have no straight edges; train with "
                             "--scale standard");
     int err = 0;
     for (size_t i = 0; i < net->node_count && !err; i++) {
         const struct net_node *node = &net->nodes[i];
         if (node->kind == NODE_CONV)
             err = sph_fail_key(SPH_EARG, net->layers[node->layer].path,
-                               "a convolution, and regions are cut for dense layers only");
+                               "convolutions are not supported for regions; only dense layers are");
         else if (node->kind == NODE_DENSE)
             err = check_layer(&net->layers[node->layer]);
         else if (node->kind == NODE_ACT)
-            err = check_act("an activation by itself", act_ops(node->act));
+            err = check_act("activation", act_ops(node->act));
     }
     for (size_t l = 0; l < net->layer_count && !err; l++)
         err = check_output_norm(net, &net->layers[l]);
     for (size_t i = 0; i < net->node_count && !err; i++)
         if (node_pixels(&net->nodes[i]) > 1 || net->nodes[i].kind == NODE_AVG_POOL ||
             net->nodes[i].kind == NODE_MAX_POOL)
-            err = sph_fail(SPH_EARG, "the net takes images, and regions are cut for dense layers only");
+            err = sph_fail(SPH_EARG, "the network takes images; regions are only supported for dense layers");
     return err;
 }
 
@@ -84,13 +85,13 @@ static int check_window(const double window[4])
             return sph_fail_key(SPH_EARG, "window", "%g to %g, expected two numbers, the first one smaller",
                                 from, to);
         if (!isfinite(to - from) || to - from < 1e-9 * largest)
-            return sph_fail_key(SPH_EARG, "window", "%.17g to %.17g is too %s for its numbers", from, to,
+            return sph_fail_key(SPH_EARG, "window", "%.17g to %.17g is too %s for its precision", from, to,
                                 isfinite(to - from) ? "narrow" : "wide");
     }
     double width = window[1] - window[0], height = window[3] - window[2];
     if (!isnormal(width * height))
-        return sph_fail_key(SPH_EARG, "window", "%g by %g is too %s: its area is no number", width, height,
-                            isfinite(width * height) ? "small" : "large");
+        return sph_fail_key(SPH_EARG, "window", "%g by %g is too %s: its area is not a finite number", width,
+                            height, isfinite(width * height) ? "small" : "large");
     return 0;
 }
 
@@ -98,11 +99,11 @@ static int check_plane(const sph_net *net, const sph_regions_opts *opts)
 {
     size_t n = sph_net_inputs(net);
     if (!opts->origin != !opts->first || !opts->origin != !opts->second)
-        return sph_fail_of(SPH_EARG, "", 0, "plane",
-                           "a plane is an origin and two directions, or none of them");
+        return sph_fail_of(SPH_EARG, "", 0, "plane", "a plane needs an origin and two directions");
     if (!opts->origin && n > 2)
-        return sph_fail_of(SPH_EARG, "", 0, "plane",
-                           "the net has %zu inputs, expected 1 or 2, or a plane through three points", n);
+        return sph_fail_of(
+            SPH_EARG, "", 0, "plane",
+            "the network has %zu inputs, expected 1 or 2; use --plane for a plane through three rows", n);
     for (size_t i = 0; opts->origin && i < n; i++)
         if (!isfinite(opts->origin[i]) || !isfinite(opts->first[i]) || !isfinite(opts->second[i]))
             return sph_fail_of(SPH_EARG, "", 0, "plane", "the plane: input %zu is not a finite number", i);
@@ -152,7 +153,8 @@ static int take_layer(struct piecewise_node *node, const sph_net *net, size_t la
         for (size_t i = 0; i < n; i++)
             node->w[i * node->ld + j] = scale * planes.w[j * n + i];
         if (!isfinite(node->norm[j]) || !isfinite(node->b[j]) || !isfinite(node->s[j]))
-            err = sph_fail_key(SPH_EARG, node->path, "unit %zu has numbers that are not finite", j);
+            err =
+                sph_fail_key(SPH_EARG, node->path, "unit %zu has parameters that are not finite numbers", j);
     }
     if (!err)
         err = take_off(node, net, layer);
@@ -217,7 +219,7 @@ static int take_plane(struct piecewise *out, const sph_net *net, const sph_regio
         out->plane[2 * ld + i] = (middle - mean) / scale;
         if (!isfinite(out->plane[i]) || !isfinite(out->plane[ld + i]) || !isfinite(out->plane[2 * ld + i]))
             return sph_fail_of(SPH_EARG, "", 0, "plane",
-                               "the plane: input %zu grows beyond finite numbers in the window", i);
+                               "the plane: input %zu overflows in the window; use a smaller window", i);
     }
     return 0;
 }

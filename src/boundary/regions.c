@@ -73,10 +73,10 @@ struct work {
 
 static int too_many(const struct work *work)
 {
-    return sph_fail_key(SPH_EARG, "most",
-                        "there are more than %zu regions (these fill %.2g %% of the window): allow more, or "
-                        "take a smaller window",
-                        work->opts->most, 25 * work->done);
+    return sph_fail_key(
+        SPH_EARG, "most",
+        "more than %zu regions (they cover %.2g %% of the window); use a larger --most or a smaller --window",
+        work->opts->most, 25 * work->done);
 }
 
 static int add(void *self, const struct region_found *found)
@@ -227,7 +227,7 @@ int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out)
 {
     NEED(regions, out);
     if (i >= regions->count)
-        return sph_fail_of(SPH_EARG, "", 0, "region", "region %zu of %zu", i, regions->count);
+        return sph_fail_of(SPH_EARG, "", 0, "region", "no region %zu; there are %zu", i, regions->count);
     const struct region *region = &regions->region[i];
     *out = (sph_region){
         .vertex = regions->vertex + 2 * region->vertex,
@@ -248,7 +248,7 @@ int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer
 {
     NEED(regions, out);
     if (k >= regions->layer_count)
-        return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of %zu with an activation", k,
+        return sph_fail_of(SPH_EARG, "", 0, "layer", "no layer %zu; %zu layers have an activation", k,
                            regions->layer_count);
     const struct regions_layer *layer = &regions->layer[k];
     *out = (sph_regions_layer){layer->path, layer->units, layer->byte, layer->regions};
@@ -319,7 +319,7 @@ int sph_plane_through(const sph_net *net, const double *a, const double *b, cons
     NEED(net, a, b, c, origin, first, second, window);
     size_t n = sph_net_inputs(net);
     if (n < 2)
-        return sph_fail(SPH_EARG, "a net of 1 input has no plane");
+        return sph_fail(SPH_EARG, "a network with 1 input has no plane; use --window S0,S1");
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(a[i]) || !isfinite(b[i]) || !isfinite(c[i]))
             return sph_fail(SPH_EARG, "input %zu of a point is not a finite number", i);
@@ -329,9 +329,9 @@ int sph_plane_through(const sph_net *net, const double *a, const double *b, cons
     }
     double to_b = sqrt(scaled_dot(net, first, first)), to_c = sqrt(scaled_dot(net, second, second));
     if (!isfinite(to_b) || !isfinite(to_c))
-        return sph_fail(SPH_EARG, "the points are too far apart: their distance is no finite number");
+        return sph_fail(SPH_EARG, "the points are too far apart: their distance is not a finite number");
     if (!(to_b > 0) || !(to_c > 0))
-        return sph_fail(SPH_EARG, "the first point and the %s are the same: they give no plane",
+        return sph_fail(SPH_EARG, "the first and the %s point are equal; choose other rows",
                         to_b > 0 ? "third" : "second");
     for (size_t i = 0; i < n; i++)
         first[i] /= to_b;
@@ -340,7 +340,7 @@ int sph_plane_through(const sph_net *net, const double *a, const double *b, cons
     take_away(n, second, scaled_dot(net, first, second), first); /* once more, for what rounding left */
     double apart = sqrt(scaled_dot(net, second, second));
     if (!(apart > 1e-9 * to_c))
-        return sph_fail(SPH_EARG, "the three points lie on one line: they give no plane");
+        return sph_fail(SPH_EARG, "the three points are on one line; choose other rows");
     for (size_t i = 0; i < n; i++)
         second[i] /= apart;
     double low = fmin(0, along), high = fmax(to_b, along);

@@ -107,7 +107,7 @@ static int not_finite(const struct cutter *cutter)
     char number[32];
     snprintf(number, sizeof number, "node %zu", cutter->node);
     return sph_fail_key(SPH_EARG, path ? path : number,
-                        "its values in the window grow beyond finite numbers");
+                        "its values overflow in the window; use a smaller window");
 }
 
 /* The largest value of each unit in the polygon, and what is 0 to it: a distance, or what rounding may do.

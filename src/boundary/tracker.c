@@ -68,7 +68,7 @@ int sph_tracker_new(sph_tracker **out, const sph_net *net)
 {
     NEED(out, net);
     if (!net->ready)
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the network is not ready; call sph_net_ready first");
     sph_tracker *tracker = mem_get(1, sizeof *tracker);
     if (!tracker)
         return SPH_EMEMORY;
@@ -164,7 +164,8 @@ void tracker_step(sph_tracker *tracker, const sph_view *view)
 static int on_start(void *self, const sph_view *view)
 {
     if (!view->layer)
-        return sph_fail_key(SPH_EARG, "ensemble", "a tracker follows one net, and several are trained");
+        return sph_fail_key(SPH_EARG, "ensemble",
+                            "a tracker follows a single network, but several are trained");
     tracker_start(self, view);
     return 0;
 }
@@ -188,7 +189,7 @@ int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out)
 {
     NEED(tracker, out);
     if (layer >= tracker->layer_count)
-        return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
+        return sph_fail_of(SPH_EARG, "", 0, "layer", "no layer %zu; the network has %zu layers", layer,
                            tracker->layer_count);
     *out = tracker->layer[layer].motion;
     return tracker->layer[layer].follows;
@@ -198,7 +199,7 @@ int sph_tracker_frame(const sph_tracker *tracker, size_t layer, double *phi, dou
 {
     NEED(tracker);
     if (layer >= tracker->layer_count)
-        return sph_fail_of(SPH_EARG, "", 0, "layer", "layer %zu of a net with %zu layers", layer,
+        return sph_fail_of(SPH_EARG, "", 0, "layer", "no layer %zu; the network has %zu layers", layer,
                            tracker->layer_count);
     const struct tracked *from = &tracker->layer[layer];
     const struct kernels *k = tracker->k;

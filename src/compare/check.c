@@ -87,8 +87,8 @@ static int check_classes(const sph_data *data, const sph_split *split, uint64_t 
     if (fold >= 0)
         snprintf(which, sizeof which, ", fold %d,", fold);
     return sph_fail_key(SPH_EARG, "split",
-                        "with seed %" PRIu64 "%s no row of class '%s' is left to train on%s", seed, which,
-                        data->labels[empty], fold >= 0 ? "" : "; stratified would leave some");
+                        "with seed %" PRIu64 "%s, the training part has no row of class '%s'%s", seed, which,
+                        data->labels[empty], fold >= 0 ? "" : "; use split: stratified");
 }
 
 static int check_split(const struct sph_experiment *e, const struct job_spec *spec, const sph_data *data,
@@ -100,11 +100,12 @@ static int check_split(const struct sph_experiment *e, const struct job_spec *sp
         return err;
     if (!split.test_rows)
         err = sph_fail_key(SPH_EARG, "test",
-                           "found 0, expected a share of the rows: the table is made of test scores");
+                           "found 0, expected a fraction above 0: the table needs test scores");
     else if (!split.val_rows && e->grid.count && !e->table.all_points &&
              spec->options.protocol == PROTOCOL_HOLDOUT)
-        err = sph_fail_key(SPH_EARG, "val",
-                           "found 0, expected more: the validation part chooses among the grid");
+        err =
+            sph_fail_key(SPH_EARG, "val",
+                         "found 0, expected a fraction above 0: the validation part chooses the grid point");
     else
         err = check_classes(data, &split, job_seed(spec, OPTION_SEED_SPLIT), job->fold);
     sph_split_free(&split);
@@ -208,7 +209,7 @@ static int choose_metric(const struct sph_experiment *e, sph_loss loss, size_t o
                      sph_word(SPH_WORDS_METRIC, (int)list[i])->word);
         }
         return sph_fail_line_key(SPH_EFORMAT, e->path, e->table.metric_line, "metric",
-                                 "no score '%s' here, there are %s", e->table.metric, known);
+                                 "unknown metric '%s'; available: %s", e->table.metric, known);
     }
     snprintf(facts->metric, sizeof facts->metric, "%s", sph_word(SPH_WORDS_METRIC, wanted)->word);
     facts->larger_is_better = sph_metric_about((sph_metric)wanted)->larger_is_better;
@@ -221,7 +222,9 @@ static int try_job(const struct sph_experiment *e, const struct experiment_job *
     struct sph_job *options = NULL;
     int err = experiment_job_of(e, job, NULL, &options);
     if (!err && e->grid.count && options_has(&options->request.asked, OPTION_TUNE))
-        err = sph_fail_key(SPH_EARG, "tune", "chooses by itself, and so does a grid: take one of them");
+        err = sph_fail_key(
+            SPH_EARG, "tune",
+            "cannot be combined with a grid, because both choose hyperparameters; remove one of them");
     if (!err)
         err = job_try(options, data, 0, NULL);
     err = err ? blame(e, job, 1, err)
@@ -237,12 +240,11 @@ static int check_task(const struct sph_experiment *e, size_t set, sph_task task,
         *first = task;
     if (task == *first)
         return 0;
-    return sph_fail_line_key(
-        SPH_EFORMAT, e->path, e->sets[set].line, "data",
-        "the task of '%s' is %s, and that of '%s' is %s: they have no metric in common, so each task needs a "
-        "file of its own",
-        e->sets[set].name, sph_word(SPH_WORDS_TASK, (int)task)->word, e->sets[0].name,
-        sph_word(SPH_WORDS_TASK, (int)*first)->word);
+    return sph_fail_line_key(SPH_EFORMAT, e->path, e->sets[set].line, "data",
+                             "the task of '%s' is %s, the task of '%s' is %s: they have no common metric; "
+                             "use one experiment file for each task",
+                             e->sets[set].name, sph_word(SPH_WORDS_TASK, (int)task)->word, e->sets[0].name,
+                             sph_word(SPH_WORDS_TASK, (int)*first)->word);
 }
 
 static int check_set(const struct sph_experiment *e, size_t set, struct experiment_facts *facts,

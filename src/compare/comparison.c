@@ -63,16 +63,17 @@ static void add_conclusion(struct text *out, const struct comparison_pair *pair,
     if (pair->significant)
         text_add(out, ": significant at 5 %%");
     else if (least > significant && test->p <= least)
-        text_add(out, ": %zu split%s%s can not show more", test->n, plural(test->n), differ);
+        text_add(out, ": too few splits for a significant difference (%zu split%s%s)", test->n,
+                 plural(test->n), differ);
     else if (least > significant) {
-        text_add(out, ": no difference shown, and %zu split%s%s can not show less than p = ", test->n,
+        text_add(out, ": no significant difference; with %zu split%s%s the smallest possible p is ", test->n,
                  plural(test->n), differ);
         comparison_add_p(out, least);
     } else if (least * (double)family > significant && test->p <= significant)
-        text_add(out, ": no difference shown, and %zu split%s%s can not show one among %zu comparisons",
+        text_add(out, ": no significant difference; too few splits (%zu split%s%s) for %zu comparisons",
                  test->n, plural(test->n), differ, family);
     else
-        text_add(out, ": no difference shown");
+        text_add(out, ": no significant difference");
 }
 
 static void add_equal_p(struct text *out, double p)
@@ -86,11 +87,11 @@ static void add_disagreement(struct text *out, const struct comparison_pair *pai
 {
     int apart = pair->interval.low > 0 || pair->interval.high < 0;
     if (!isnan(pair->interval.low) && apart != pair->significant)
-        text_add(out, "; but the interval %s 0", apart ? "leaves out" : "holds");
+        text_add(out, "; but the interval %s 0", apart ? "excludes" : "contains");
     int t_shows = pair->t_corrected <= significant;
     if (isnan(pair->t.p) || t_shows == pair->significant)
         return;
-    text_add(out, "; but the resampled t-test shows %s, ", t_shows ? "one" : "none");
+    text_add(out, "; but the resampled t-test finds %s, ", t_shows ? "a significant difference" : "none");
     add_equal_p(out, pair->t.p);
     if (family > 1) {
         text_add(out, ", corrected ");
@@ -104,12 +105,12 @@ static void add_verdict(struct text *out, const struct comparison_pair *pair,
     const char *reference = input->methods[pair->reference].name;
     const char *method = input->methods[pair->method].name;
     if (!pair->pairs) {
-        text_add(out, "%s and %s: no split where both gave a number", reference, method);
+        text_add(out, "%s and %s: no split in which both have a score", reference, method);
         return;
     }
     add_score(out, pair, reference, method);
     if (pair->left_out)
-        text_add(out, " (%zu left out: a job gave no number)", pair->left_out);
+        text_add(out, " (%zu left out because a job has no score)", pair->left_out);
     if (pair->test.n) {
         text_add(out, ", ");
         add_equal_p(out, pair->test.p);
@@ -216,9 +217,9 @@ void comparison_free(struct comparison *comparison)
 static int check(const struct comparison_input *input)
 {
     if (!input->count)
-        return sph_fail_key(SPH_EARG, "table", "no method, expected one or more");
+        return sph_fail_key(SPH_EARG, "table", "no method, expected at least one");
     if (!input->cases)
-        return sph_fail_key(SPH_EARG, "table", "no case, expected one or more");
+        return sph_fail_key(SPH_EARG, "table", "no case, expected at least one");
     if (input->reference_method >= 0 && (size_t)input->reference_method >= input->count)
         return sph_fail_key(SPH_EARG, "table", "reference method %d, expected one of %zu",
                             input->reference_method, input->count);

@@ -202,10 +202,10 @@ static int finish(struct running *r, struct worker *worker)
     if (!slot->ended) {
         if (status >= 0 && WIFSIGNALED(status))
             slot->err =
-                sph_fail(SPH_EIO, "the job's process was ended by signal %d (%s)%s", WTERMSIG(status),
+                sph_fail(SPH_EIO, "the job's process was terminated by signal %d (%s)%s", WTERMSIG(status),
                          strsignal(WTERMSIG(status)), WTERMSIG(status) == SIGKILL ? ": out of memory?" : "");
         else
-            slot->err = sph_fail(SPH_EIO, "the job's process ended without saying why");
+            slot->err = sph_fail(SPH_EIO, "the job's process ended without an error message");
         failure_save(&slot->failure);
     }
     return r->crew->ended(r->crew->self, worker->job, slot);

@@ -80,13 +80,14 @@ static int read_mapping(struct experiment_named *set, struct node item)
     struct node name, file;
     int named = find_key(item, "name", &name), placed = find_key(item, "file", &file);
     if (!named && !placed)
-        return node_fail(item, "data", "a set without a name, expected {name: ..., ...} or {file: ..., ...}");
+        return node_fail(item, "data",
+                         "a dataset without a name, expected {name: ..., ...} or {file: ..., ...}");
     int err = options_new(&set->asked);
     if (!err)
         err = config_apply(set->asked, item, "data", named && placed ? "name" : NULL, set->lines);
     if (err < 0 || !named || !placed)
         return err;
-    return node_read_text(&set->name, name, "name", "what the set is called");
+    return node_read_text(&set->name, name, "name", "the name of the dataset");
 }
 
 static int read_item(const struct sph_experiment *e, struct experiment_named *sets, size_t at,
@@ -96,7 +97,7 @@ static int read_item(const struct sph_experiment *e, struct experiment_named *se
     int err = 0;
     if (node_is_map(item)) {
         err = read_mapping(set, item);
-    } else if (!(err = node_check_text(item, "data", "the name of a set, or {name: ..., ...}"))) {
+    } else if (!(err = node_check_text(item, "data", "the name of a dataset, or {name: ..., ...}"))) {
         for (size_t i = 0; i < e->set_count && !set->asked && !err; i++)
             if (!strcmp(e->sets[i].name, node_text(item))) /* --set picks some of those there are */
                 err = copy_set(set, &e->sets[i]);
@@ -110,19 +111,20 @@ static int read_item(const struct sph_experiment *e, struct experiment_named *se
     set->line = node_line(item);
     const char *source = set->asked->options.data;
     if (!source || !*source)
-        return node_fail(item, "data", "a set without a name, expected that of a set or a file");
+        return node_fail(item, "data", "a dataset without a name, expected a known dataset or a file");
     if (!set->name && !(set->name = name_of(source)))
         return SPH_EMEMORY;
     if (!*set->name || strlen(set->name) > NAME_MOST)
-        return node_fail(item, "data", "the name of a set has %zu characters, expected 1 to %d",
+        return node_fail(item, "data", "the name of a dataset has %zu characters, expected 1 to %d",
                          strlen(set->name), NAME_MOST);
     if (text_has_control(set->name))
-        return node_fail(item, "data", "found a control character in the name of a set, expected none");
+        return node_fail(item, "data", "found a control character in the name of a dataset, expected none");
     for (size_t i = 0; i < at; i++)
         if (!strcmp(sets[i].name, set->name))
-            return node_fail(item, "data",
-                             "a second set '%s'%s; call one of them something else: {name: ..., file: %s}",
-                             set->name, set->line == sets[i].line ? "" : ", the first stands above", source);
+            return node_fail(
+                item, "data",
+                "two datasets have the name '%s'%s; give one of them another name: {name: ..., file: %s}",
+                set->name, set->line == sets[i].line ? "" : ", see the one above", source);
     return experiment_choose_folder(sets, at);
 }
 
@@ -168,7 +170,7 @@ static int read_list(struct sph_experiment *e, struct node list)
 {
     size_t count = node_count(list);
     if (!count)
-        return node_fail(list, "data", "found an empty list, expected at least one set");
+        return node_fail(list, "data", "found an empty list, expected at least one dataset");
     int err = experiment_check_listed(list, "data");
     if (err < 0)
         return err;
@@ -199,7 +201,7 @@ int experiment_read_data_key(struct sph_experiment *e, struct node key, struct n
         return config_apply(e->base, value, node_text(key), NULL, e->lines);
     }
     if (file && find_key(value, "name", &other))
-        return node_fail(other, "data", "found both name and file, expected one list of sets");
+        return node_fail(other, "data", "found both name and file, expected one list of datasets");
     int err = config_apply(e->base, value, node_text(key), file ? "file" : "name", e->lines);
     return err ? err : read_list(e, names);
 }
@@ -209,7 +211,7 @@ int experiment_read_data_key(struct sph_experiment *e, struct node key, struct n
 /* One set: of those there are with its keys, or another. */
 static int set_one(struct sph_experiment *e, struct node value)
 {
-    int err = node_check_text(value, "name", "the name of a set, or a list of them");
+    int err = node_check_text(value, "name", "the name of a dataset, or a list of names");
     for (size_t i = 0; i < e->set_count && !err; i++)
         if (!strcmp(e->sets[i].name, node_text(value))) {
             err = options_override(e->base, e->sets[i].asked, ORIGIN_FILE);

@@ -86,9 +86,9 @@ static int unknown_method(const struct sph_experiment *e, struct node key, const
     struct text names = {0};
     for (size_t i = 0; i < e->method_count; i++)
         text_add(&names, "%s%s", i ? ", " : "", e->methods[i].name);
-    int err = names.failed
-                  ? SPH_EMEMORY
-                  : node_fail(key, NULL, "no method '%.*s'; there are %s", (int)length, name, names.chars);
+    int err = names.failed ? SPH_EMEMORY
+                           : node_fail(key, NULL, "unknown method '%.*s'; the methods are %s", (int)length,
+                                       name, names.chars);
     text_free(&names);
     return err;
 }

@@ -163,7 +163,7 @@ static int other_experiment(const char *dir, const char *theirs, const char *min
         size_t na = strcspn(a, "\n"), nb = strcspn(b, "\n");
         if (na != nb || memcmp(a, b, na) != 0)
             return sph_fail_of(SPH_EARG, dir, 0, "out",
-                               "holds another experiment: line %zu of its " EXPERIMENT_FILE
+                               "contains another experiment: line %zu of its " EXPERIMENT_FILE
                                " is '%.*s', here it would be '%.*s'; choose another --out",
                                line, (int)(na < 200 ? na : 200), a, (int)(nb < 200 ? nb : 200), b);
         a += na + (a[na] == '\n');
@@ -189,12 +189,13 @@ static int begin_experiment(struct experiment_run *run, const char *file, const 
     if (err < 0)
         return err;
     if (file_exists(config))
-        err = sph_fail_of(SPH_EARG, dir, 0, "out", "holds a run of spherelu train; choose another --out");
+        err = sph_fail_of(SPH_EARG, dir, 0, "out", "contains a run of spherelu train; choose another --out");
     else if (!file_exists(file))
         err = (err = file_check_empty(dir)) < 0 ? err : file_replace_with(file, text, strlen(text));
     else if ((err = compare_file(dir, file, text)) == 0 && !run->opts->resume && !run->shared)
-        err = sph_fail_of(SPH_EARG, dir, 0, "resume",
-                          "holds this experiment already; go on with --resume, or choose another --out");
+        err =
+            sph_fail_of(SPH_EARG, dir, 0, "resume",
+                        "already contains this experiment; continue with --resume, or choose another --out");
     mem_free(text);
     return err;
 }
@@ -263,7 +264,7 @@ static int job_ended(void *self, size_t job, const struct crew_slot *slot)
         err = read_outcome(run, at);
     if (!err && !outcome->finished) {
         mem_free(outcome->reason);
-        outcome->reason = mem_text(slot->err < 0 ? slot->failure.text : "it left no result.json");
+        outcome->reason = mem_text(slot->err < 0 ? slot->failure.text : "it did not write result.json");
         err = outcome->reason ? 0 : SPH_EMEMORY;
     }
     if (!err && !outcome->finished && !*note)
@@ -502,7 +503,7 @@ static int settle_content(struct experiment_run *run)
     sph_experiment *e = run->experiment;
     if (e->content && strcmp(e->content, run->results.facts.content) != 0)
         return sph_fail_line_key(SPH_EFORMAT, e->path, 0, "content",
-                                 "the data are not those that the experiment was made on");
+                                 "the data have changed since the experiment was run");
     if (!e->content && !(e->content = mem_text(run->results.facts.content)))
         return SPH_EMEMORY;
     return 0;
@@ -514,7 +515,7 @@ int experiment_run_jobs(struct experiment_run *run, int *complete)
     const sph_experiment_opts *opts = run->opts;
     int entered = 0;
     if (!opts->out || !*opts->out)
-        return sph_fail_key(SPH_EARG, "out", "nothing given, expected the experiment's folder");
+        return sph_fail_key(SPH_EARG, "out", "empty, expected the folder of an experiment");
     if (opts->shards && (!opts->shard || opts->shard > opts->shards))
         return sph_fail_key(SPH_EARG, "shard", "found %zu of %zu, expected 1 to %zu", opts->shard,
                             opts->shards, opts->shards);

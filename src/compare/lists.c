@@ -88,7 +88,7 @@ static int read_method_name(struct experiment_named *method, struct node node)
         if (strcmp(node_text(key), "name"))
             continue;
         if (method->name)
-            return node_fail(key, NULL, "key 'name' stands twice in one method");
+            return node_fail(key, NULL, "key 'name' is given twice in one method");
         if ((err = node_read_text(&method->name, value, "name", "the name of a method")) < 0)
             return err;
         if (!*method->name || strlen(method->name) > 100)
@@ -109,8 +109,8 @@ static int read_method(struct experiment_named *methods, size_t at, struct node 
     method->line = node_line(node);
     for (size_t i = 0; i < at; i++)
         if (!strcmp(methods[i].name, method->name))
-            return node_fail(node, "name", "a second method '%s'; the first is in line %zu", method->name,
-                             methods[i].line);
+            return node_fail(node, "name", "two methods are named '%s'; the first is in line %zu",
+                             method->name, methods[i].line);
     if ((err = experiment_choose_folder(methods, at)) < 0 || (err = options_new(&method->asked)) < 0)
         return err;
     return config_apply(method->asked, node, NULL, "name", method->lines);
@@ -145,7 +145,7 @@ int experiment_read_methods(struct sph_experiment *e, struct node list)
 
 static int read_seed(uint64_t *out, struct node node)
 {
-    static const char what[] = "a number of seeds, or a list of them such as [0, 1, 5]";
+    static const char what[] = "a number of seeds, or a list such as [0, 1, 5]";
     int err = node_check_text(node, "seeds", what);
     if (!err && !text_to_u64(node_text(node), out))
         err = node_fail(node, "seeds", "found '%s', expected %s", node_text(node), what);
@@ -186,7 +186,7 @@ static int check_distinct(const uint64_t *seeds, size_t count, struct node list)
             again = sorted[i].place;
     mem_free(sorted);
     return again == count ? 0
-                          : node_fail(node_item(list, again), "seeds", "%llu stands twice in the list",
+                          : node_fail(node_item(list, again), "seeds", "%llu is given twice in the list",
                                       (unsigned long long)seeds[again]);
 }
 
@@ -256,14 +256,14 @@ static int read_axis_value(struct experiment_axis *axis, struct node node)
     if ((err = config_value(*value, node, axis->id)) < 0)
         return err;
     if (!options_has(*value, axis->id))
-        return node_fail(node, option_key(axis->id), "'%s' leaves the choice open, expected a value",
+        return node_fail(node, option_key(axis->id), "'%s' is not a definite value; give a value",
                          node_text(node));
     const char *text = experiment_value_text(axis, axis->count - 1);
     if (!text)
         return SPH_EMEMORY;
     for (size_t i = 0; i + 1 < axis->count; i++)
         if (!strcmp(experiment_value_text(axis, i), text))
-            return node_fail(node, "grid", "%s %s stands twice in the list", option_key(axis->id), text);
+            return node_fail(node, "grid", "%s %s is given twice in the list", option_key(axis->id), text);
     return 0;
 }
 
@@ -275,7 +275,7 @@ int experiment_read_axis(struct sph_experiment *e, struct node key, struct node 
         return err;
     if ((id = config_key(node_text(key), NULL)) < 0)
         return config_known_key(node_text(key))
-                   ? node_fail(key, "grid", "'%s' is no key of a method, expected one of net or train",
+                   ? node_fail(key, "grid", "'%s' is not a key of a method, expected a key of net or train",
                                node_text(key))
                    : config_unknown_key(key, NULL);
     if (!node_is_list(list) || !count)
@@ -316,7 +316,8 @@ int experiment_read_grid(struct sph_experiment *e, struct node node)
         size_t before = e->grid.count;
         err = experiment_read_axis(e, node_key(node, i), node_value(node, i));
         if (!err && e->grid.count == before)
-            err = node_fail(node_key(node, i), "grid", "key '%s' stands twice", node_text(node_key(node, i)));
+            err =
+                node_fail(node_key(node, i), "grid", "key '%s' is given twice", node_text(node_key(node, i)));
     }
     return err;
 }

@@ -320,7 +320,7 @@ static int load_row(struct motion *motion, const json_t *object, const char *pat
         return err;
     int m = experiment_find_method(e, method, strlen(method));
     if (m < 0)
-        return sph_fail_of(SPH_EFORMAT, path, 0, "method", "method '%s' is none of the experiment's", method);
+        return sph_fail_of(SPH_EFORMAT, path, 0, "method", "the experiment has no method '%s'", method);
     struct motion_row *row = new_row(motion);
     if (!row)
         return SPH_EMEMORY;

@@ -15,7 +15,7 @@
     X(MAX_MOVE, "max_move", "largest |dphi| of any step")                                                    \
     X(MEDIAN_MOVE, "median_move", "median of the steps' largest |dphi|")                                     \
     X(MAX_TURN, "max_turn", "largest turn of any step, degrees")                                             \
-    X(TURN_99, "turn_99", "99 % of the steps turn no unit further, degrees")
+    X(TURN_99, "turn_99", "99 % quantile of the steps' largest turn, degrees")
 
 #define MOTION_ENUM(id, word, help) MOTION_##id,
 enum motion_number { MOTION_NUMBERS(MOTION_ENUM) MOTION_COUNT };

@@ -50,7 +50,7 @@ static int add_paper(struct sph_experiment *e, struct node metric, const char *s
     for (size_t i = 0; i < e->papers.count; i++)
         if (!strcmp(e->papers.list[i].metric, node_text(metric)) && same_set(e->papers.list[i].set, set) &&
             !strcmp(e->papers.list[i].method, node_text(method)))
-            return node_fail(method, "papers", "%s of '%s' stands twice", node_text(metric),
+            return node_fail(method, "papers", "%s of '%s' is given twice", node_text(metric),
                              node_text(method));
     if (e->papers.count == EXPERIMENT_MOST_PAPERS)
         return node_fail(method, "papers", "expected at most %d values", EXPERIMENT_MOST_PAPERS);
@@ -62,7 +62,7 @@ static int add_paper(struct sph_experiment *e, struct node metric, const char *s
     if (!(paper->metric = mem_text(node_text(metric))) || !(paper->method = mem_text(node_text(method))) ||
         (set && !(paper->set = mem_text(set))))
         return SPH_EMEMORY;
-    return node_read_text(&paper->text, value, "papers", "what the papers say, as text");
+    return node_read_text(&paper->text, value, "papers", "the papers' value, as text");
 }
 
 /* {METHOD: text, ...}, or {SET: {METHOD: text, ...}, ...}, or the same with points of the grid. */
@@ -149,9 +149,9 @@ static int unknown_set(const struct sph_experiment *e, const struct experiment_p
     for (size_t i = 0; i < count; i++)
         names[i] = experiment_set_name(e, i);
     const char *near = text_nearest(paper->set, names, count);
-    int err = sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers", "%s: no set or point '%s'%s%s%s",
-                                paper->metric, paper->set, near ? ", did you mean '" : "", near ? near : "",
-                                near ? "'?" : "");
+    int err = sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers",
+                                "%s: no dataset or grid point '%s'%s%s%s", paper->metric, paper->set,
+                                near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
     mem_free(names);
     return err;
 }

@@ -58,7 +58,8 @@ static int read_value(struct experiment_perturb *perturb, int key, struct node v
     case PERTURB_KEY_WEIGHT:
         err = read_list(value, "weight", 2, MOST_WEIGHTS, &perturb->weight, &perturb->inputs);
         if (!err && !(param_length(perturb->inputs, perturb->weight) > 0))
-            err = node_fail(value, "weight", "all numbers are 0, which has no boundary");
+            err = node_fail(value, "weight",
+                            "the weight is 0, so the unit has no boundary; use at least one other value");
         return err;
     case PERTURB_KEY_DIM:
         err = node_check_text(value, "dim", "the number of inputs");
@@ -99,7 +100,7 @@ int experiment_read_perturb(struct sph_experiment *e, struct node node)
         if (found < 0)
             err = found;
         else if (seen[found]++)
-            err = node_fail(key, "perturb", "%s stands twice", node_text(key));
+            err = node_fail(key, "perturb", "%s is given twice", node_text(key));
         else
             err = read_value(perturb, found, node_value(node, i));
     }

@@ -98,7 +98,7 @@ static int read_things(struct moments_list *out, struct node node)
         if (found < 0)
             return found;
         if (out->of[found].wanted)
-            return node_fail(key, "record", "%s stands twice", moments_things[found]);
+            return node_fail(key, "record", "%s is given twice", moments_things[found]);
         char where[40];
         snprintf(where, sizeof where, "record: %s", moments_things[found]);
         err = read_moments(&out->of[found], node_value(node, i), where);
@@ -201,7 +201,7 @@ int experiment_read_entry(struct sph_experiment *e, struct node key, struct node
     case KEY_VERSION:
         return node_check_text(value, "version", "the version that wrote the file");
     case KEY_CONTENT:
-        return node_read_text(&e->content, value, "content", "what an experiment.yaml has there");
+        return node_read_text(&e->content, value, "content", "the contents of experiment.yaml");
     default:
         return unknown_key(key);
     }
@@ -243,10 +243,10 @@ int experiment_check_baseline(const struct sph_experiment *e)
     for (size_t m = 0; m < e->method_count; m++)
         names[m] = e->methods[m].name;
     if (e->table.all_points && e->grid.count && !has_rates(e))
-        err = sph_fail_line_key(
-            SPH_EFORMAT, e->path, e->table.baseline_line, "baseline_method",
-            "found '%s', expected none: table: all compares nothing but tolerances of a grid over lr",
-            e->table.baseline);
+        err = sph_fail_line_key(SPH_EFORMAT, e->path, e->table.baseline_line, "baseline_method",
+                                "'%s' cannot be combined with table: all, which only compares tolerances of "
+                                "a grid over lr; remove it",
+                                e->table.baseline);
     else if (strcmp(e->table.baseline, "all") != 0 &&
              text_find(e->table.baseline, names, e->method_count) < 0) {
         const char *nearest = text_nearest(e->table.baseline, names, e->method_count);
@@ -267,7 +267,7 @@ int experiment_complete(const struct sph_experiment *e)
         return 0;
     if (!options_has(e->base, OPTION_DATA) && !e->set_count)
         return sph_fail_of(SPH_EFORMAT, e->path, 0, "name",
-                           "key 'name' of section 'data:' is missing, expected a file or a set");
+                           "key 'name' of section 'data:' is missing, expected a file or a known dataset");
     if (!e->method_count)
         return sph_fail_of(SPH_EFORMAT, e->path, 0, "methods",
                            "key 'methods' is missing, expected a list of methods");

@@ -29,7 +29,7 @@ void experiment_outcome_free(struct experiment_outcome *outcome)
 static int take_outcome(struct experiment_outcome *out, json_t *result, const char *path,
                         const struct experiment_facts *facts)
 {
-    const char *reason = "the loss stopped being a number";
+    const char *reason = "the loss is not a finite number";
     int err;
     out->result = result;
     if ((err = json_member_bool(out->result, path, "diverged", &out->diverged)) < 0 ||
@@ -229,7 +229,7 @@ static int read_failure(struct experiment_outcome *out, const json_t *job)
 {
     const char *reason = json_string_value(json_object_get(job, "reason"));
     out->test = out->val = out->val_loss = out->seconds = (double)NAN;
-    out->reason = mem_text(reason ? reason : "it left no result.json");
+    out->reason = mem_text(reason ? reason : "it did not write result.json");
     return out->reason ? 0 : SPH_EMEMORY;
 }
 
@@ -249,8 +249,7 @@ static int read_each_job(struct results *out, const char *path, const json_t *jo
         json_t *job = json_array_get(jobs, i);
         int err = read_job(&out->jobs[i], e, seeds, job);
         if (err <= 0)
-            return err ? err
-                       : sph_fail_of(SPH_EFORMAT, path, 0, "jobs", "job %zu is none of the experiment's", i);
+            return err ? err : sph_fail_of(SPH_EFORMAT, path, 0, "jobs", "the experiment has no job %zu", i);
         const struct experiment_job *own = &out->jobs[out->count++];
         err = json_is_true(json_object_get(job, "failed"))
                   ? read_failure(&out->outcomes[i], job)
@@ -263,7 +262,7 @@ static int read_each_job(struct results *out, const char *path, const json_t *jo
     }
     for (size_t i = 0; i < reports; i++)
         if (out->final[i] == SIZE_MAX)
-            return sph_fail_of(SPH_EFORMAT, path, 0, "jobs", "no job of method '%s' is reported",
+            return sph_fail_of(SPH_EFORMAT, path, 0, "jobs", "no job of method '%s' has a result",
                                e->methods[i / e->seed_count / lines % e->method_count].name);
     return 0;
 }
@@ -284,7 +283,7 @@ static int read_data(struct results *out, const char *path, const json_t *list)
     if (!list)
         return 0;
     if (json_array_size(list) != count)
-        return sph_fail_of(SPH_EFORMAT, path, 0, "data", "%zu sets, expected %zu", json_array_size(list),
+        return sph_fail_of(SPH_EFORMAT, path, 0, "data", "%zu datasets, expected %zu", json_array_size(list),
                            count);
     if (!(out->data = mem_get(count, sizeof *out->data)))
         return SPH_EMEMORY;
@@ -336,9 +335,9 @@ int results_read(struct results *out, const struct sph_experiment *e, const char
     char *path = file_join(dir, EXPERIMENT_RESULTS);
     int err = path ? 0 : SPH_EMEMORY;
     if (!err && !file_exists(path))
-        err =
-            sph_fail_at(SPH_EFORMAT, dir, "the experiment is not finished: it has no %s; go on with --resume",
-                        EXPERIMENT_RESULTS);
+        err = sph_fail_at(SPH_EFORMAT, dir,
+                          "the experiment is not finished (%s is missing); continue with --resume",
+                          EXPERIMENT_RESULTS);
     if (!err)
         err = read_results(out, path);
     mem_free(path);

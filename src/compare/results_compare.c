@@ -124,13 +124,11 @@ const char *experiment_warning(const struct sph_experiment *e)
     if (e->base->options.protocol != PROTOCOL_REFERENCE || (!chose_point && !chose_epoch))
         return NULL;
     if (!chose_epoch)
-        return "protocol reference: the test part chose the point of the grid, so its scores are too good; "
-               "not for "
-               "reporting";
-    return chose_point
-               ? "protocol reference: the test part chose the epoch and the point of the grid, so its scores "
-                 "are too good; not for reporting"
-               : OPTION_LEAK;
+        return "protocol reference: the test part chose the grid point, so test scores are too optimistic; "
+               "do not report them";
+    return chose_point ? "protocol reference: the test part chose the epoch and the grid point, so test "
+                         "scores are too optimistic; do not report them"
+                       : OPTION_LEAK;
 }
 
 /* Random splits of the same rows have test rows and training rows in common. */

@@ -32,7 +32,7 @@ static int refuse(const struct experiment_run *run, enum claims_kind others)
     if (others == CLAIMS_SHARED)
         return sph_fail_at(SPH_EIO, run->opts->out,
                            "shards of this experiment are at work in it; wait until they have ended");
-    return sph_fail_at(SPH_EIO, run->opts->out, "another process is at work in it");
+    return sph_fail_at(SPH_EIO, run->opts->out, "another process is using it");
 }
 
 int shards_enter(struct experiment_run *run, int *entered)

@@ -284,7 +284,7 @@ static int beats(double a, double b, int larger_is_better)
 int average_ranks(const double *score, size_t cases, size_t methods, int larger_is_better, double *rank)
 {
     if (!cases)
-        return sph_fail_key(SPH_EARG, "ranks", "no case to rank %zu methods in", methods);
+        return sph_fail_key(SPH_EARG, "ranks", "no case in which to rank %zu methods", methods);
     for (size_t m = 0; m < methods; m++) {
         double twice = 0; /* a rank is 1 + those ahead + half the others it ties with */
         for (size_t c = 0; c < cases; c++) {

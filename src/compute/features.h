@@ -46,9 +46,10 @@
 #ifdef SPH_BLAS
 #define FEATURES_MATRICES "matrices:" OPENBLAS_VERSION "(cblas)\n"
 #define FEATURES_NO_BLAS                                                                                     \
-    "matrices: built in; no room for" OPENBLAS_VERSION "here, large products have other last bits\n"
+    "matrices: built in; not enough memory for" OPENBLAS_VERSION "here, large products have other last "     \
+                                                                 "bits\n"
 #define FEATURES_LACK                                                                                        \
-    "no room for" OPENBLAS_VERSION                                                                           \
+    "not enough memory for" OPENBLAS_VERSION                                                                 \
     "under this limit of the address space (ulimit -v): large layers have other last bits"
 #else
 #define FEATURES_MATRICES "matrices: built in\n"

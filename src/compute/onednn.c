@@ -124,12 +124,10 @@ static dnnl_status_t pass_run(struct pass *pass, dnnl_stream_t stream, const voi
 
 static int failure_of(dnnl_status_t status)
 {
-    return status == dnnl_success         ? 0
-           : status == dnnl_out_of_memory ? sph_fail(SPH_EMEMORY, "oneDNN has no memory for a convolution")
-                                          : sph_fail(SPH_EIO,
-                                                     "oneDNN did not compute a convolution: its "
-                                                     "status is %d",
-                                                     (int)status);
+    return status == dnnl_success ? 0
+           : status == dnnl_out_of_memory
+               ? sph_fail(SPH_EMEMORY, "out of memory: oneDNN convolution")
+               : sph_fail(SPH_EIO, "oneDNN failed to compute a convolution (status %d)", (int)status);
 }
 
 /* ---------------------------------------------------------------- making */
@@ -155,7 +153,7 @@ static int maker_fail(const struct maker *m, const char *what, dnnl_status_t sta
 {
     const struct window *w = &m->spec->window;
     if (status == dnnl_out_of_memory)
-        return sph_fail(SPH_EMEMORY, "out of memory: oneDNN has no room for the %s", what);
+        return sph_fail(SPH_EMEMORY, "out of memory: oneDNN cannot allocate the %s", what);
     return sph_fail(SPH_EARG,
                     "oneDNN %s cannot make the %s of %zu images of %zu x %zu x %zu, %zu units in %zu groups, "
                     "kernel %zu x %zu, stride %zu, padding %zu: %s",

@@ -55,7 +55,7 @@ static int begin(struct archive *archive, const struct data_bytes *packed, const
     int supported = packing->support(archive);
     if (supported == ARCHIVE_WARN)
         return sph_fail_at(SPH_EFORMAT, path,
-                           "packed by %s, which libarchive was built without; unpack it with %s",
+                           "compressed with %s, which this libarchive does not support; unpack it with %s",
                            packing->name, packing->program);
     if (supported != ARCHIVE_OK || archive_read_support_format_raw(archive) != ARCHIVE_OK ||
         archive_read_open_memory(archive, packed->data, packed->length) != ARCHIVE_OK ||
@@ -84,7 +84,7 @@ static int pass(struct archive *archive, const char *path, const struct packing 
         *length += (size_t)got;
         if (*length > most_bytes)
             return sph_fail_at(SPH_EFORMAT, path,
-                               "unpacks to more than %zu bytes; unpack it with %s if that is meant",
+                               "unpacks to more than %zu bytes; if this is intended, unpack it with %s",
                                most_bytes, packing->program);
         if (!fits && !mem_allows(*length)) /* no need to see how far it goes */
             return sph_fail_move(SPH_EMEMORY, path, 0, 0);
@@ -128,7 +128,7 @@ static int unpack(struct data_bytes *out, const struct data_bytes *packed, const
         out->own = NULL;
         room = out->length;
         if (again)
-            return sph_fail_at(SPH_EIO, path, "changed while it was read");
+            return sph_fail_at(SPH_EIO, path, "the file changed while it was read");
     }
 }
 

@@ -194,11 +194,12 @@ int data_choose(sph_data **out, const sph_data *whole, const char *path, size_t 
     size_t train = data_is_images(whole) && whole->test_from ? whole->test_from : whole->rows, kept_test = 0;
     if (count > train)
         return sph_fail_of(SPH_EARG, path, 0, "rows",
-                           data_is_images(whole) ? "%zu training images, fewer than the %zu asked for"
-                                                 : "%zu rows, fewer than the %zu asked for",
+                           data_is_images(whole)
+                               ? "the data have %zu training images, fewer than the requested %zu"
+                               : "the data have %zu rows, fewer than the requested %zu",
                            train, count);
     if (seed > UINT32_MAX || whole->rows > UINT32_MAX)
-        return sph_fail_key(SPH_EARG, "rows", "numpy's choice takes seeds and rows below 2^32");
+        return sph_fail_key(SPH_EARG, "rows", "seeds and rows must be below 2^32 for numpy's choice");
     if (train < whole->rows)
         kept_test = (size_t)ceil((double)count * (double)(whole->rows - train) / (double)train);
     uint32_t *rows = mem_get(whole->rows, sizeof *rows);
@@ -221,9 +222,9 @@ int data_permute(sph_data **data, const char *path, uint32_t seed)
     size_t count = (*data)->rows;
     if ((*data)->test_from)
         return sph_fail_of(SPH_EARG, path, 0, "permute",
-                           "permute: it has a test part of its own, which stays where it is");
+                           "--permute: not used with a dataset that has a test part; remove it");
     if (count > UINT32_MAX)
-        return sph_fail_key(SPH_EARG, "permute", "numpy's permutation takes rows below 2^32");
+        return sph_fail_key(SPH_EARG, "permute", "at most 2^32 - 1 rows can be permuted");
     uint32_t *rows = mem_get(count, sizeof *rows);
     int err = rows ? draw(rows, count, seed) : SPH_EMEMORY;
     if (!err)
@@ -247,7 +248,7 @@ int data_reverse(sph_data **data, const char *path)
     const sph_data *from = *data;
     sph_data *turned = NULL;
     if (from->image.pixels)
-        return sph_fail_of(SPH_EARG, path, 0, "columns", "columns: images have none");
+        return sph_fail_of(SPH_EARG, path, 0, "columns", "--columns: not used with images; remove it");
     if (from->rows > UINT32_MAX)
         return sph_fail_key(SPH_EARG, "columns", "%zu rows, expected fewer than 2^32", from->rows);
     int err = data_copy(&turned, from);

@@ -18,15 +18,15 @@ static int unknown_column(const struct sheet *sheet, const char *word, const cha
 {
     const char *near = text_nearest(word, (const char *const *)sheet->names, sheet->columns);
     if (near && sheet->named)
-        return sph_fail_of(SPH_EARG, sheet->path, 0, option, "no column '%s' (%s); do you mean '%s'?", word,
+        return sph_fail_of(SPH_EARG, sheet->path, 0, option, "no column '%s' (%s); did you mean '%s'?", word,
                            option, near);
     char list[200];
     if (sheet->named)
         return sph_fail_of(SPH_EARG, sheet->path, 0, option, "no column '%s' (%s); the columns are %s", word,
                            option, targets_list(sheet->names, sheet->columns, list, sizeof list));
     return sph_fail_of(SPH_EARG, sheet->path, 0, option,
-                       "no column '%s' (%s); the file has no header, its columns are 0 to %zu", word, option,
-                       sheet->columns - 1);
+                       "no column '%s' (%s); the file has no header, so use a column number from 0 to %zu",
+                       word, option, sheet->columns - 1);
 }
 
 /* By name, else by number; negative ones count from the end. */
@@ -36,9 +36,10 @@ static int find_column(const struct sheet *sheet, const char *word, const char *
     if (found >= 0) {
         *out = (size_t)found;
         if (sheet->repeat[found] > 1)
-            return sph_fail_of(SPH_EARG, sheet->path, 0, option,
-                               "%zu columns are named '%s' (%s); say its number, the first is %td",
-                               sheet->repeat[found], word, option, found);
+            return sph_fail_of(
+                SPH_EARG, sheet->path, 0, option,
+                "%zu columns are named '%s' (%s); use the column number instead, which is %td for the first",
+                sheet->repeat[found], word, option, found);
         return 0;
     }
     size_t number;
@@ -95,7 +96,7 @@ static int set_targets(sph_data *data, const struct sheet *sheet, const char *li
     for (size_t i = 0; i < count; i++) {
         struct column *column = &data->columns[found[i]];
         if (column->role == COLUMN_TARGET)
-            return sph_fail_of(SPH_EARG, sheet->path, 0, "target", "column '%s' is named twice (target)",
+            return sph_fail_of(SPH_EARG, sheet->path, 0, "target", "column '%s' is given twice as target",
                                column->name);
         column->role = COLUMN_TARGET;
         column->at = i;
@@ -124,7 +125,8 @@ static int set_dropped(sph_data *data, const struct sheet *sheet, const char *li
         if (column->role != COLUMN_TARGET)
             column->role = COLUMN_DROPPED;
         else if (from_user)
-            err = sph_fail_of(SPH_EARG, sheet->path, 0, "drop", "column '%s' is both target and dropped",
+            err = sph_fail_of(SPH_EARG, sheet->path, 0, "drop",
+                              "column '%s' is both in --target and --drop; remove it from one of them",
                               column->name);
     }
     return err;
@@ -138,7 +140,8 @@ static int set_needed(sph_data *data, const struct sheet *sheet, const char *lis
         struct column *column = &data->columns[found[i]];
         column->needed = 1;
         if (column->role == COLUMN_DROPPED)
-            err = sph_fail_of(SPH_EARG, sheet->path, 0, "keep", "column '%s' is both kept and dropped",
+            err = sph_fail_of(SPH_EARG, sheet->path, 0, "keep",
+                              "column '%s' is both in --keep and --drop; remove it from one of them",
                               column->name);
     }
     return err;
@@ -157,7 +160,7 @@ static int set_use(sph_data *data, const struct sheet *sheet, const char *word, 
     struct column *column = &data->columns[at];
     if (column->role == COLUMN_TARGET || column->use)
         return sph_fail_of(SPH_EARG, sheet->path, 0, option,
-                           "column '%s' (%s) serves for something else already", column->name, option);
+                           "column '%s' (%s) is already used for another option", column->name, option);
     column->role = COLUMN_DROPPED;
     column->use = use;
     return 0;
@@ -246,11 +249,12 @@ static size_t count_words(const struct levels *levels)
 
 static int fail_slip(const struct sheet *sheet, const struct column *column, const struct profile *profile)
 {
-    return sheet_fail(
-        sheet, profile->text_line, column->name,
-        "column '%s' holds '%.60s', expected a number%s; if it means an empty cell: --missing-words '%.60s'",
-        column->name, profile->text_example, profile->numbers > profile->texts ? " like its other cells" : "",
-        profile->text_example);
+    return sheet_fail(sheet, profile->text_line, column->name,
+                      "column '%s' contains '%.60s', expected a number%s; if this is an empty cell, use "
+                      "--missing-words '%.60s'",
+                      column->name, profile->text_example,
+                      profile->numbers > profile->texts ? " as in its other cells" : "",
+                      profile->text_example);
 }
 
 /* What is wrong with columns, told all at once: so many of them by name. */
@@ -290,7 +294,7 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
             u->first = column;
         if (u->count + u->slips > NAMED_MOST)
             return 0;
-        text_add(&u->list, "%s'%.60s' holds '%.60s' in line %zu, expected a number",
+        text_add(&u->list, "%s'%.60s' contains '%.60s' in line %zu, expected a number",
                  u->list.length ? "; " : "", column->name, profile->text_example, profile->text_line);
         return 0;
     }
@@ -303,11 +307,11 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
     if (levels->overflow || levels->count * 2 > cells) {
         if (levels->overflow)
             snprintf(reason, sizeof reason,
-                     "is text with more than %d different values: too many for indicator columns",
+                     "is text with more than %d different values, which is too many for indicator columns",
                      LEVELS_MAX);
         else
             snprintf(reason, sizeof reason,
-                     "is text with %zu different values in %zu rows: too many for indicator columns",
+                     "is text with %zu different values in %zu rows, which is too many for indicator columns",
                      levels->count, cells);
         return add_unusable(u, column, reason);
     }
@@ -334,7 +338,9 @@ static int fail_unusable(struct unusable *u)
     else if (all > 1 && u->count)
         err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name,
                           "%zu columns cannot be used: %.640s%s; %s with %s", all, u->list.chars, more,
-                          u->slips ? "mend what is no number, leave out the others" : "leave them out", drop);
+                          u->slips ? "correct the cells that are not numbers, and leave out the other columns"
+                                   : "leave them out",
+                          drop);
     else if (u->slips > 1)
         err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "%zu columns cannot be used: %.700s%s", all,
                           u->list.chars, more);
@@ -384,10 +390,9 @@ static int settle_dates(struct unusable *u)
         char reason[200];
         if (column->kind != COLUMN_DATE || column->role != COLUMN_FEATURE || column->order != DATE_ORDERS)
             continue;
-        snprintf(
-            reason, sizeof reason,
-            "has dates such as '%.20s' of which day and month cannot be told apart; write them as 2024-12-31",
-            u->sheet->text.profile[i].text_example);
+        snprintf(reason, sizeof reason,
+                 "has dates such as '%.20s', in which day and month are ambiguous; write dates as 2024-12-31",
+                 u->sheet->text.profile[i].text_example);
         err = add_unusable(u, column, reason);
         column->kind = COLUMN_TEXT; /* not to be asked again */
         column->role = COLUMN_DROPPED;
@@ -544,7 +549,7 @@ int columns_place(sph_data *data, const char *path)
     }
     if (data->features)
         return 0;
-    return sph_fail_at(SPH_EFORMAT, path, "%zu column%s, none of them a feature: nothing to predict from",
+    return sph_fail_at(SPH_EFORMAT, path, "%zu column%s, none of which can be used as a feature",
                        data->column_count, data->column_count == 1 ? "" : "s");
 }
 
@@ -568,5 +573,5 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
     err = err < 0 ? err : refused;
     if (err < 0 || !(err = columns_place(data, sheet->path)) || !unusable.automatic)
         return err;
-    return sph_fail_more(err, "; columns without information were left out, --drop none keeps them");
+    return sph_fail_more(err, "; columns without information were left out; keep them with --drop none");
 }

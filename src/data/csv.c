@@ -131,9 +131,9 @@ static void count_lines(struct reader *reader, const char *text, const char *end
 
 static const char *fail_long(struct reader *reader)
 {
-    reader->err =
-        sph_fail_line(SPH_EFORMAT, reader->path, reader->line,
-                      "a field of more than %d bytes begins here: is a quote left open?", FIELD_MAX);
+    reader->err = sph_fail_line(
+        SPH_EFORMAT, reader->path, reader->line,
+        "a field of more than %d bytes begins here; check for a missing closing quote", FIELD_MAX);
     return NULL;
 }
 
@@ -151,7 +151,7 @@ static const char *read_quoted(struct reader *reader, const char *at, struct csv
             return fail_long(reader);
         if (!quote) {
             reader->err = sph_fail_line(SPH_EFORMAT, reader->path, reader->line,
-                                        "the quote that begins here is never closed");
+                                        "the quote that begins here is not closed");
             return NULL;
         }
         behind = skip_blanks(reader, quote + 1);

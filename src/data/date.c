@@ -199,7 +199,7 @@ static int settle(const struct finding *f, size_t i)
         return 0; /* words */
     if (found->others)
         return sheet_fail(f->sheet, found->other_line, column->name,
-                          "column '%s' holds '%.60s', expected a date like its other cells", column->name,
+                          "column '%s' contains '%.60s', expected a date as in its other cells", column->name,
                           found->other);
     column->kind = COLUMN_DATE;
     column->times = found->times;

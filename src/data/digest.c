@@ -25,7 +25,7 @@ int digest_add(struct digest *digest, const void *bytes, size_t length)
 {
     return EVP_DigestUpdate(digest->context, bytes, length) == 1
                ? 0
-               : sph_fail(SPH_EMEMORY, "no digest: libcrypto refuses");
+               : sph_fail(SPH_EMEMORY, "cannot compute SHA-256: libcrypto failed");
 }
 
 int digest_end(struct digest *digest, char hex[DIGEST_SIZE])
@@ -35,7 +35,7 @@ int digest_end(struct digest *digest, char hex[DIGEST_SIZE])
     int done = EVP_DigestFinal_ex(digest->context, value, &length) == 1;
     digest_free(digest);
     if (!done)
-        return sph_fail(SPH_EMEMORY, "no digest: libcrypto refuses");
+        return sph_fail(SPH_EMEMORY, "cannot compute SHA-256: libcrypto failed");
     for (unsigned i = 0; i < length && 2 * i + 2 < DIGEST_SIZE; i++)
         snprintf(hex + 2 * i, 3, "%02x", value[i]);
     return 0;
@@ -53,7 +53,7 @@ int digest_begin(struct digest *out)
 {
     out->context = NULL;
     return sph_fail(SPH_EIO,
-                    "this build can neither download nor verify: libcurl or libcrypto was not there");
+                    "this build cannot download or verify files; build it with libcurl and libcrypto");
 }
 
 int digest_add(struct digest *digest, const void *bytes, size_t length)

@@ -52,7 +52,7 @@ static int load(struct curl *out)
         find(library, "curl_easy_strerror", &out->reason) &&
         find(library, "curl_easy_cleanup", &out->cleanup) && !out->global_init(CURL_GLOBAL_DEFAULT))
         return 0;
-    return sph_fail_at(SPH_EIO, SPH_DOWNLOADS, "cannot be loaded: nothing can be downloaded");
+    return sph_fail_at(SPH_EIO, SPH_DOWNLOADS, "cannot be loaded, so nothing can be downloaded");
 }
 
 struct transfer {
@@ -139,7 +139,8 @@ int fetch_url(enum fetch_end *end, const struct fetch *fetch)
 int fetch_url(enum fetch_end *end, const struct fetch *fetch)
 {
     (void)end;
-    return sph_fail_at(SPH_EIO, fetch->url, "this build cannot download: libcurl or libcrypto was not there");
+    return sph_fail_at(SPH_EIO, fetch->url,
+                       "this build cannot download files; build it with libcurl and libcrypto");
 }
 
 #endif

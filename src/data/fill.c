@@ -32,9 +32,9 @@ static int fail_infinite(const struct filling *f, size_t line, const struct colu
                          const struct cell *cell)
 {
     if (cell->text)
-        return sheet_fail(f->sheet, line, column->name, "column '%s' holds '%.60s', expected a finite number",
-                          column->name, cell->text);
-    return sheet_fail(f->sheet, line, column->name, "column '%s' holds %g, expected a finite number",
+        return sheet_fail(f->sheet, line, column->name,
+                          "column '%s' contains '%.60s', expected a finite number", column->name, cell->text);
+    return sheet_fail(f->sheet, line, column->name, "column '%s' contains %g, expected a finite number",
                       column->name, cell->value);
 }
 
@@ -52,11 +52,11 @@ static int fail_unknown(const struct filling *f, size_t line, const struct colum
     targets_list(known, count, list, sizeof list);
     if (cell->text)
         return sheet_fail(f->sheet, line, column->name,
-                          "column '%s' holds '%.60s', which is not among the known values: %s", column->name,
-                          cell->text, list);
+                          "column '%s' contains '%.60s', which did not occur in training; known values: %s",
+                          column->name, cell->text, list);
     return sheet_fail(f->sheet, line, column->name,
-                      "column '%s' holds %g, which is not among the known values: %s", column->name,
-                      cell->value, list);
+                      "column '%s' contains %g, which did not occur in training; known values: %s",
+                      column->name, cell->value, list);
 }
 
 static int fill_number(const struct filling *f, size_t line, const struct column *column,
@@ -81,8 +81,9 @@ static int fail_date(const struct filling *f, size_t line, const struct column *
                      const struct cell *cell)
 {
     static const char *const like[DATE_ORDERS] = {"2024-12-31", "31/12/2024", "12/31/2024"};
-    return sheet_fail(f->sheet, line, column->name, "column '%s' holds '%.60s', expected a date like %s",
-                      column->name, cell->text ? cell->text : "a number", like[column->order]);
+    return sheet_fail(f->sheet, line, column->name,
+                      "column '%s' contains '%.60s', expected a date such as %s", column->name,
+                      cell->text ? cell->text : "a number", like[column->order]);
 }
 
 static int fill_date(const struct filling *f, size_t line, const struct column *column,
@@ -105,12 +106,12 @@ static int fill_feature(const struct filling *f, size_t line, const struct colum
     sph_data *data = f->data;
     if (cell->kind == CELL_MISSING) {
         if (data->reading.missing == SPH_MISSING_ERROR)
-            return fail_missing(f, line, column, "--missing mean or drop would accept it");
+            return fail_missing(f, line, column, "use --missing mean or --missing drop");
         if (data->reading.missing == SPH_MISSING_DROP)
             return f->with_targets
                        ? LEFT_OUT
                        : fail_missing(f, line, column,
-                                      "the net was trained with --missing drop and cannot fill it");
+                                      "the network was trained with --missing drop and cannot fill it");
         data->has_missing = 1;
         data->counts.filled++;
     }
@@ -142,8 +143,8 @@ static int fill_weight(struct filling *f, size_t line, const struct column *colu
 {
     int err = fill_number(f, line, column, cell, out);
     if (!err && *out < 0)
-        err = sheet_fail(f->sheet, line, column->name, "column '%s' holds %g, expected a weight of 0 or more",
-                         column->name, *out);
+        err = sheet_fail(f->sheet, line, column->name,
+                         "column '%s' contains %g, expected a weight of 0 or more", column->name, *out);
     return err;
 }
 
@@ -162,7 +163,7 @@ static int fill_side(struct filling *f, size_t line, const struct column *column
 {
     double *out = &f->data->side[column->use][f->data->rows];
     if (cell->kind == CELL_MISSING)
-        return fail_missing(f, line, column, "every row needs one");
+        return fail_missing(f, line, column, "every row needs a value");
     return column->use == COLUMN_GROUP  ? fill_group(f, cell, out)
            : column->use == COLUMN_TIME ? fill_time(f, line, column, cell, out)
                                         : fill_weight(f, line, column, cell, out);
@@ -174,7 +175,7 @@ static int fill_target(const struct filling *f, size_t line, const struct column
     const sph_data *data = f->data;
     if (cell->kind == CELL_MISSING) {
         if (data->reading.missing == SPH_MISSING_ERROR)
-            return fail_missing(f, line, column, "--missing drop or mean would leave the row out");
+            return fail_missing(f, line, column, "--missing drop or --missing mean leaves the row out");
         return LEFT_OUT;
     }
     if (!data->labels)
@@ -195,7 +196,7 @@ static int refuse(const struct filling *f, size_t line, const double *x, const d
         r->target ? mem_text(data_target_name(f->data, r->column)) : data_feature_name(f->data, r->column);
     if (!name)
         return SPH_EMEMORY;
-    int err = sheet_fail(f->sheet, line, name, "column '%s' holds %g, %s", name, r->value, r->why);
+    int err = sheet_fail(f->sheet, line, name, "column '%s' contains %g, %s", name, r->value, r->why);
     mem_free(name);
     return err;
 }
@@ -252,16 +253,15 @@ static int check_commas(const struct filling *f)
         if (profile->comma == COMMA_UNCLEAR && column->decimal_comma)
             profile->comma = COMMA_DECIMAL;
         if (profile->comma == COMMA_UNCLEAR)
-            return sheet_fail(
-                f->sheet, profile->comma_line, column->name,
-                "column '%s' holds '%.60s', where the comma may be decimal or part thousands, and no "
-                "cell of the column tells; write a decimal point, or thousands without a comma",
-                column->name, profile->comma_example);
+            return sheet_fail(f->sheet, profile->comma_line, column->name,
+                              "column '%s' contains '%.60s', in which the comma is ambiguous (decimal comma "
+                              "or thousands separator); write a decimal point, or thousands without a comma",
+                              column->name, profile->comma_example);
         if (profile->points &&
             (profile->comma == COMMA_DECIMAL || (column->decimal_comma && profile->unclear)))
             return sheet_fail(f->sheet, profile->comma_line, column->name,
-                              "column '%s' holds '%.60s' with a decimal comma, and numbers with a decimal "
-                              "point; write all with a point",
+                              "column '%s' contains '%.60s' with a decimal comma, and other numbers with a "
+                              "decimal point; use a decimal point everywhere",
                               column->name, profile->comma_example);
         column->decimal_comma |= profile->comma == COMMA_DECIMAL;
     }
@@ -314,7 +314,8 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
     if (err < 0)
         return err;
     if (!data->rows)
-        return sph_fail_at(SPH_EFORMAT, sheet->path, "all %zu rows have missing cells and are left out",
+        return sph_fail_at(SPH_EFORMAT, sheet->path,
+                           "all %zu rows have missing cells, so no row remains; use --missing mean",
                            data->counts.left_out);
     return 0;
 }

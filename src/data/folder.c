@@ -52,7 +52,7 @@ static int look_at(struct stat *out, const char *path)
     if (!stat(path, out))
         return 0;
     return sph_fail_at(SPH_EIO, path, "cannot read: %s%s", strerror(errno),
-                       errno == ELOOP ? "; the link leads to itself" : "");
+                       errno == ELOOP ? "; the link points to itself" : "");
 }
 
 /* Into the folder that info is of, unless it is one of those it lies in. */
@@ -60,8 +60,7 @@ static int step_into(struct walk *walk, const char *path, const struct stat *inf
 {
     for (size_t i = 0; i < walk->depth; i++)
         if (walk->above[i].device == info->st_dev && walk->above[i].number == info->st_ino)
-            return sph_fail_at(SPH_EFORMAT, path,
-                               "a link to a folder that it lies in: the way would never end");
+            return sph_fail_at(SPH_EFORMAT, path, "a link to a folder that contains it; remove the link");
     if (!mem_reserve((void **)&walk->above, &walk->above_room, walk->depth + 1, sizeof *walk->above))
         return SPH_EMEMORY;
     walk->above[walk->depth].device = info->st_dev;
@@ -106,8 +105,8 @@ static int walk_folder(struct walk *walk, const char *below)
     size_t count = 0, place = walk->count, room[2] = {0};
     int err = path ? file_list(&names, &count, path) : SPH_EMEMORY;
     if (!err && walk->count == PLACES_MOST)
-        err = sph_fail_at(SPH_EFORMAT, walk->root,
-                          "more than %d folders in it, with those that links lead to", PLACES_MOST);
+        err = sph_fail_at(SPH_EFORMAT, walk->root, "contains more than %d folders, including links",
+                          PLACES_MOST);
     if (!err && (!mem_reserve((void **)&walk->places, &walk->room, walk->count + 1, sizeof *walk->places)))
         err = SPH_EMEMORY;
     if (!err) {
@@ -194,10 +193,9 @@ static int list_classes(char ***out, size_t *count, const char *root)
 
 static int no_classes(const char *root)
 {
-    return sph_fail_at(
-        SPH_EFORMAT, root,
-        "no folders in it; expected one of .jpg or .png pictures for each class, train and val "
-        "with these inside, or the files of a known set");
+    return sph_fail_at(SPH_EFORMAT, root,
+                       "contains no folders, expected one folder of .jpg or .png pictures for each class, "
+                       "train and val with such folders, or the files of a known dataset");
 }
 
 /* One part: the classes of folder, each from the folder of its name. */
@@ -213,8 +211,8 @@ static int add_part(struct folder *folder, struct folder_part *part, int may_lac
         part->first[c] = folder->rows;
         err = !root ? SPH_EMEMORY : lacks ? 0 : add_pictures(folder, root, &found);
         if (!err && !found && !may_lack)
-            err =
-                sph_fail_at(SPH_EFORMAT, root, "a class without pictures: no .jpg, .jpeg or .png file in it");
+            err = sph_fail_at(SPH_EFORMAT, root,
+                              "contains no .jpg, .jpeg or .png file; every class needs pictures");
         mem_free(root);
     }
     part->first[folder->class_count] = folder->rows;
@@ -239,14 +237,14 @@ static int check_classes(const struct folder *folder, const char *root, const ch
         qsort(sorted, folder->class_count, sizeof *sorted, by_text);
     for (size_t i = 0; i < count && !err; i++)
         if (!bsearch(&names[i], sorted, folder->class_count, sizeof *sorted, by_text))
-            err = sph_fail_of(SPH_EFORMAT, root, 0, names[i], "class '%s' is none of those of %s", names[i],
+            err = sph_fail_of(SPH_EFORMAT, root, 0, names[i], "class '%s' does not occur in %s", names[i],
                               known);
     mem_free(sorted);
     if (!err && all && count < folder->class_count)
         for (size_t c = 0; c < folder->class_count && !err; c++)
             if (c >= count || strcmp(folder->classes[c], names[c]) != 0)
                 err = sph_fail_of(SPH_EFORMAT, root, 0, folder->classes[c],
-                                  "class '%s' of %s has no folder in it", folder->classes[c], known);
+                                  "the folder of class '%s' of %s is missing", folder->classes[c], known);
     if (!err && !count)
         err = no_classes(root);
     mem_free_texts(names, count);
@@ -264,7 +262,8 @@ static int find_parts(const char *path, char **train, char **test)
         if (!other)
             err = SPH_EMEMORY;
         else if (file_is_directory(other) && found)
-            err = sph_fail_at(SPH_EFORMAT, path, "holds both %s and %s, expected one of them beside train",
+            err = sph_fail_at(SPH_EFORMAT, path,
+                              "contains both %s and %s, expected only one of them in addition to train",
                               found, names[i]);
         else if (file_is_directory(other))
             *test = other, other = NULL, found = names[i];
@@ -320,7 +319,7 @@ int folder_open(struct folder **out, const char *path)
         err = no_classes(train->root);
     if (!err && folder->class_count < 2)
         err = sph_fail_of(SPH_EFORMAT, train->root, 0, folder->classes[0],
-                          "one class, '%s': nothing to learn", folder->classes[0]);
+                          "only one class, '%s', expected two or more", folder->classes[0]);
     if (!err && test->root)
         err = check_classes(folder, test->root, train->root, 1);
     if (!err)
@@ -345,7 +344,7 @@ static int open_classless(struct folder *folder)
             return SPH_EMEMORY;
         err = add_pictures(folder, folder->part[0].root, &found);
         return err || found ? err
-                            : sph_fail_at(SPH_EFORMAT, folder->path, "no .jpg, .jpeg or .png file in it");
+                            : sph_fail_at(SPH_EFORMAT, folder->path, "contains no .jpg, .jpeg or .png file");
     }
     folder->part[0].root = slash ? mem_text_of(folder->path, (size_t)(slash - folder->path)) : mem_text(".");
     return folder->part[0].root ? add_file(folder, slash ? slash + 1 : folder->path, (uint64_t)info.st_size)
@@ -372,7 +371,8 @@ int folder_open_like(struct folder **out, const char *path, char *const *classes
     if (!err && !folder->part[0].root && !(folder->part[0].root = mem_text(path)))
         err = SPH_EMEMORY;
     if (!err && !file_is_directory(folder->part[0].root))
-        err = sph_fail_at(SPH_EFORMAT, path, "a picture, expected a folder with one of them for each class");
+        err = sph_fail_at(SPH_EFORMAT, path,
+                          "a picture, expected a folder with one folder of pictures per class");
     if (!err && !(folder->classes = mem_get(class_count, sizeof *folder->classes)))
         err = SPH_EMEMORY;
     for (size_t i = 0; i < class_count && !err; i++, folder->class_count++)
@@ -380,7 +380,7 @@ int folder_open_like(struct folder **out, const char *path, char *const *classes
             err = SPH_EMEMORY;
     if (!err && !(err = check_classes(folder, folder->part[0].root, "the model", 0)) &&
         !(err = add_part(folder, &folder->part[0], 1)) && !folder->rows)
-        err = sph_fail_at(SPH_EFORMAT, path, "no .jpg, .jpeg or .png file in its folders");
+        err = sph_fail_at(SPH_EFORMAT, path, "its folders contain no .jpg, .jpeg or .png file");
     return end_folder(out, folder, err);
 }
 

@@ -209,10 +209,11 @@ int sph_data_get(const sph_data_set *set, const char *mirror, sph_progress_call 
     }
     if (!set->file_count)
         return sph_fail_key(SPH_EIO, "data", "%s cannot be downloaded: %s", set->name,
-                            set->how ? set->how : "nothing is known of its files");
+                            set->how ? set->how : "its files are not known");
     int err = registry_cache(&cache);
     if (!err && !cache)
-        err = sph_fail_key(SPH_EIO, "SPHERELU_CACHE", "no folder to put it in: neither it nor HOME is set");
+        err = sph_fail_key(SPH_EIO, "SPHERELU_CACHE",
+                           "no folder for downloads: neither SPHERELU_CACHE nor HOME is set");
     if (!err && !(path = file_join(cache, set->file)))
         err = SPH_EMEMORY;
     if (!err)

@@ -75,7 +75,7 @@ static int read_labels(struct images *images, const char *path, size_t rows, dou
     char *beside = labels_path(path);
     int err = beside ? 0 : SPH_EMEMORY;
     if (!err && (!file_exists(beside) || !strcmp(beside, path)))
-        err = sph_fail_at(SPH_EIO, path, "its labels are expected in %s, and that is not there",
+        err = sph_fail_at(SPH_EIO, path, "the file with its labels, %s, is missing",
                           strcmp(beside, path) ? beside : "a file with labels-idx1 in its name");
     if (!err && !(err = data_bytes_read(&bytes, beside)) &&
         !(err = parse_idx(&bytes, beside, 1, &size, &labels, &count)) && count != rows)

@@ -35,7 +35,7 @@ int images_take_arrays(struct images *images, const char *path, const struct arr
                            "labels has %zu columns of type %c%zu, expected one of whole numbers",
                            labels->columns, labels->type, labels->size);
     if (!size_times(&count, x->rows, x->columns))
-        return sph_fail_at(SPH_EFORMAT, path, "the array's shape is too big for any memory");
+        return sph_fail_at(SPH_EFORMAT, path, "the array's shape is too large");
     int err = images_add(images, path, x->rows, 3, side, side, &pixels, &y);
     if (err < 0)
         return err;

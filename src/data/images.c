@@ -122,7 +122,7 @@ int images_find(struct images_source *out, const char *source, int expected)
     if (!found && (set ? set->images == 2 : S_ISDIR(info.st_mode) || picture_named(source)))
         found = out->pictures = 1;
     if (set && !found)
-        found = sph_fail_at(SPH_EIO, source, "no files of the set in %s", out->path);
+        found = sph_fail_at(SPH_EIO, source, "%s contains no files of the dataset", out->path);
     if (found > 0 && !out->pictures)
         out->classes = set && set->classes ? set->classes : out->reader->classes;
     if (set && found > 0)
@@ -140,8 +140,7 @@ static int grow(struct images *images, const char *path, size_t rows)
     size_t guess = rows * images->files_left + rows / 64, room = data->rows + (guess > rows ? guess : rows),
            bytes;
     if (!size_times(&bytes, room, data->features))
-        return sph_fail_at(SPH_EFORMAT, path, "%zu images of %zu bytes are too big for any memory", rows,
-                           data->features);
+        return sph_fail_at(SPH_EFORMAT, path, "%zu images of %zu bytes are too large", rows, data->features);
     uint8_t *pixels = mem_resize(data->image.pixels, data->rows * data->features, bytes, 1);
     if (!pixels)
         return SPH_EMEMORY;
@@ -219,7 +218,7 @@ static int place_class(sph_data *data, const char *path, size_t line, char *text
     if (!text_to_size(text, &label) || !label || label > lines)
         return sph_fail_line(SPH_EFORMAT, path, line, "label '%.40s', expected 1 to %zu", text, lines);
     if (data->labels[label - 1])
-        return sph_fail_line(SPH_EFORMAT, path, line, "label %zu is there already", label);
+        return sph_fail_line(SPH_EFORMAT, path, line, "label %zu is given twice", label);
     data->labels[label - 1] = mem_text(*words ? words : id);
     return data->labels[label - 1] ? 0 : SPH_EMEMORY;
 }
@@ -293,14 +292,18 @@ static int check_opts(const struct images_source *source, const sph_data_opts *o
                          : opts->delimiter ? "delimiter"
                                            : NULL;
     if (column)
-        return sph_fail_key(SPH_EARG, column, "%s is a set of images and has no columns", source->path);
+        return sph_fail_key(SPH_EARG, column, "%s contains images, which have no columns; remove this option",
+                            source->path);
     if (opts->noise > 0)
         return sph_fail_key(SPH_EARG, "noise",
-                            "%s is as it is; crescents, spirals and levy are made with noise", source->path);
+                            "only used with crescents, spirals and levy, not with %s; remove this option",
+                            source->path);
     if (opts->by_numpy)
-        return sph_fail_key(SPH_EARG, "draw", "%s is as it is; levy is drawn", source->path);
+        return sph_fail_key(SPH_EARG, "draw", "only used with levy, not with %s; remove this option",
+                            source->path);
     if (opts->task >= 0 && opts->task != SPH_TASK_CLASSES)
-        return sph_fail_key(SPH_EARG, "task", "%s is a set of images with classes", source->path);
+        return sph_fail_key(SPH_EARG, "task", "%s contains images with classes; remove this option",
+                            source->path);
     return 0;
 }
 
@@ -316,7 +319,7 @@ static int build(sph_data *data, const struct images_source *source)
     if (!images.limit) /* a class that no training image has cannot be learnt */
         images.limit = count_classes(data);
     if (images.limit < 2)
-        return sph_fail_at(SPH_EFORMAT, source->path, "every label is the same: nothing to learn");
+        return sph_fail_at(SPH_EFORMAT, source->path, "all labels are equal, expected two or more classes");
     if (source->test_at < source->count) {
         data->test_from = data->rows;
         if ((err = read_files(&images, source, source->test_at, source->count)) < 0)
@@ -370,8 +373,8 @@ static int bring_to_side(sph_data *data, const char *path, size_t side)
     size_t height = data->image.height;
     if (height != data->image.width || height % side)
         return sph_fail_key(SPH_EARG, "size",
-                            "%s holds images of %zu x %zu pixels; give a divisor of that side", path, height,
-                            data->image.width);
+                            "%s contains images of %zu x %zu pixels; use a divisor of this side", path,
+                            height, data->image.width);
     if (side < height)
         shrink_images(data, height / side);
     return 0;
@@ -400,9 +403,10 @@ static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_da
         return sph_fail_key(SPH_EARG, "workers", "%zu, expected at most %d", opts->workers,
                             PICTURES_WORKERS_MOST);
     if (data->image.height != data->image.width || (data->image.channels != 1 && data->image.channels != 3))
-        return sph_fail_at(SPH_EFORMAT, path,
-                           "pictures become squares of 1 or 3 channels, and the model takes %zu x %zu x %zu",
-                           data->image.channels, data->image.height, data->image.width);
+        return sph_fail_at(
+            SPH_EFORMAT, path,
+            "pictures have 1 or 3 channels and are square, but the model expects %zu x %zu x %zu",
+            data->image.channels, data->image.height, data->image.width);
     int err = pictures_fill(data, shelf, opts, need_targets);
     if (!err && !is_like && !(data->labels = mem_get(shelf->class_count, sizeof *data->labels)))
         err = SPH_EMEMORY;

@@ -191,12 +191,12 @@ static int decode(struct picture_desk *desk, const char *path, size_t channels, 
     int width = 0, height = 0, sampling, space;
     const unsigned char *bytes = (const unsigned char *)desk->file;
     if (!desk->jpeg && !(desk->jpeg = tjInitDecompress()))
-        return sph_fail(SPH_EMEMORY, "out of memory: a decoder of JPEG");
+        return sph_fail(SPH_EMEMORY, "out of memory: JPEG decoder");
     if (tjDecompressHeader3(desk->jpeg, bytes, desk->length, &width, &height, &sampling, &space) < 0)
         return fail_turbo(desk, path);
     if (width <= 0 || height <= 0) { /* tables alone are fine with it */
         release(desk);
-        return sph_fail_at(SPH_EFORMAT, path, "not a whole JPEG: it ends before its size is said");
+        return sph_fail_at(SPH_EFORMAT, path, "not a complete JPEG file: it ends within its header");
     }
     size_t w = (size_t)width, h = (size_t)height, coefficients = 0;
     int err = picture_plausible(path, w, h, desk->length, SHARE);
@@ -246,7 +246,8 @@ static int decode(struct picture_desk *desk, const char *path, size_t channels, 
     read_notes(&notes, desk->file, desk->length);
     (void)channels;
     (void)least;
-    return sph_fail_at(SPH_EARG, path, "a JPEG, and this build has no TurboJPEG to decode it");
+    return sph_fail_at(SPH_EARG, path,
+                       "a JPEG file, which this build cannot decode; build it with TurboJPEG");
 }
 
 #endif

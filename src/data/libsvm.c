@@ -33,8 +33,8 @@ static int next_token(const struct svm *svm, size_t line, const char **at, const
         *at = end;
     for (; *at < end && **at != ' ' && **at != '\t' && **at != '\r'; ++*at) {
         if (n + 1 == TOKEN || !**at)
-            return sheet_fail(svm->sheet, line, "",
-                              "not a line of LIBSVM's: a word of more than %d characters", TOKEN - 1);
+            return sheet_fail(svm->sheet, line, "", "not a LIBSVM line: an item of more than %d characters",
+                              TOKEN - 1);
         token[n++] = **at;
     }
     token[n] = '\0';
@@ -62,7 +62,7 @@ static int read_pair(struct svm *svm, size_t line, char *token, size_t *last)
         return sheet_fail(svm->sheet, line, "", "index '%s', expected a whole number of at most %d", token,
                           INDEX_MOST);
     if (*last != SIZE_MAX && index <= *last)
-        return sheet_fail(svm->sheet, line, "", "index %zu behind %zu, expected ascending ones", index,
+        return sheet_fail(svm->sheet, line, "", "index %zu after %zu, expected ascending indices", index,
                           *last);
     *last = index;
     svm->zero |= !index;
@@ -71,7 +71,7 @@ static int read_pair(struct svm *svm, size_t line, char *token, size_t *last)
     if (err < 0 || !svm->x)
         return err;
     if (index < svm->first)
-        return sheet_fail(svm->sheet, line, "", "index 0, and the model was trained on indices from 1");
+        return sheet_fail(svm->sheet, line, "", "index 0, but the model was trained on indices from 1");
     if (index - svm->first < svm->columns)
         svm->x[svm->rows * svm->columns + index - svm->first] = value;
     return 0;
@@ -142,7 +142,7 @@ static int open_libsvm(struct sheet *sheet, const struct sheet_hints *hints)
         return sph_fail_at(SPH_EFORMAT, sheet->path, "no rows");
     heed_expected(&svm, hints);
     if (!svm.columns)
-        return sph_fail_at(SPH_EFORMAT, sheet->path, "no INDEX:VALUE in any row");
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "no row has an INDEX:VALUE");
     size_t rows = svm.rows;
     if (!size_times(&count, rows, svm.columns) || !size_times(&bytes, count, sizeof *svm.x) ||
         !mem_allows(bytes))

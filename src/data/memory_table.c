@@ -94,7 +94,7 @@ static int encode(sph_data *data, const char *note, const sph_cells *cells, size
         column->at = data->features;
         data->features += column_width(column);
         if (column->kind == COLUMN_TEXT ? !cells[i].texts : !cells[i].numbers && !cells[i].texts)
-            err = sph_fail_of(SPH_EARG, where, 0, column->name, "column '%s' has no cells of its kind",
+            err = sph_fail_of(SPH_EARG, where, 0, column->name, "column '%s' has no cells of its type",
                               column->name);
     }
     if (err < 0)
@@ -116,7 +116,7 @@ int sph_data_from_columns(sph_data **out, const char *note, const sph_cells *cel
     for (size_t i = 0; i < count; i++)
         if (!cells[i].name || (unsigned)cells[i].kind > COLUMN_DATE ||
             (!note && !(cells[i].kind == COLUMN_TEXT ? (const void *)cells[i].texts : cells[i].numbers)))
-            return sph_fail_key(SPH_EARG, where, "column %zu has no name, no kind or no cells of its kind",
+            return sph_fail_key(SPH_EARG, where, "column %zu has no name, no type or no cells of its type",
                                 i);
     sph_data *data = mem_get(1, sizeof *data);
     int err = data ? encode(data, note, cells, count, rows) : SPH_EMEMORY;

@@ -229,7 +229,7 @@ int npy_read_header(struct npy_header *out, const unsigned char *bytes, size_t l
     if (understood && !strcmp(header.descr, "record"))
         return sph_fail_at(SPH_EFORMAT, where, "records (a structured type), expected plain numbers");
     if (!understood)
-        return sph_fail_at(SPH_EFORMAT, where, "the NPY header is not understood near byte %zu",
+        return sph_fail_at(SPH_EFORMAT, where, "the NPY header is malformed near byte %zu",
                            (size_t)(in.p - (const char *)bytes));
     int err = set_type(out, header.descr, where);
     if (err < 0)
@@ -279,7 +279,7 @@ int npy_array(struct array *out, const struct npy_header *header, const char *wh
                           .swapped = header->swapped,
                           .fortran = header->fortran};
     if (header->too_big)
-        return sph_fail_at(SPH_EFORMAT, where, "the array's shape is too big for any memory");
+        return sph_fail_at(SPH_EFORMAT, where, "the array's shape is too large");
     if (!header->count)
         return sph_fail_at(SPH_EFORMAT, where, "no %s", out->rows ? "columns" : "rows");
     return 0;

@@ -88,8 +88,8 @@ static int open_zip(struct npz *npz)
     int is_empty = npz->length >= 4 && !memcmp(npz->bytes, "PK\5\6", 4);
     return sph_fail_at(SPH_EFORMAT, npz->path, "%s",
                        is_zip     ? "the file is cut short: its zip directory is missing"
-                       : is_empty ? "an empty zip, expected arrays"
-                                  : "not an npz file: it is no zip");
+                       : is_empty ? "an empty zip file, expected arrays"
+                                  : "not an npz file: it is not a zip file");
 }
 
 /* Entries come in the order of their places. One that begins before the place up to which the one before it was read would be
@@ -107,7 +107,7 @@ static int next_entry(struct npz *npz, struct archive_entry **entry)
     if (status != ARCHIVE_OK && status != ARCHIVE_WARN)
         return fail_zip(npz, "", npz->zip);
     if (npz->next > 1 && archive_filter_bytes(npz->zip, -1) < before)
-        return sph_fail_at(SPH_EFORMAT, npz->path, "entry %zu of the zip lies inside of the one before it",
+        return sph_fail_at(SPH_EFORMAT, npz->path, "entry %zu of the zip file overlaps the one before",
                            npz->next);
     return 1;
 }
@@ -122,8 +122,8 @@ static int check_header(const struct npz *npz, const struct member *member)
                            "%s: an array of %zu dimensions, expected at most %d", member->name, header->ndim,
                            NPZ_DIMS);
     if (header->too_big)
-        return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name,
-                           "%s: the array's shape is too big for any memory", member->name);
+        return sph_fail_of(SPH_EFORMAT, npz->path, 0, member->name, "%s: the array's shape is too large",
+                           member->name);
     return 0;
 }
 
@@ -295,8 +295,7 @@ static int read_pieces(const struct npz *npz, const struct member *member, struc
     const struct npy_header *header = &member->header;
     size_t whole;
     if (!size_plus(&whole, header->start, header->bytes))
-        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: the array's shape is too big for any memory",
-                           member->name);
+        return sph_fail_at(SPH_EFORMAT, npz->path, "%s: the array's shape is too large", member->name);
     for (;;) {
         const void *piece;
         size_t length;
@@ -327,8 +326,7 @@ static int load(struct npz *npz, struct member *member)
     while (!err && more > 0 && npz->next <= member->entry)
         more = next_entry(npz, &entry);
     if (!err && npz->walked > WALKED_MOST)
-        err = sph_fail_at(SPH_EFORMAT, npz->path, "too many arrays (%zu) for the order that they stand in",
-                          npz->count);
+        err = sph_fail_at(SPH_EFORMAT, npz->path, "%zu arrays in this order are too many", npz->count);
     if (!err)
         err = more < 0 ? more : read_pieces(npz, member, &bytes);
     if (err) {

@@ -35,7 +35,7 @@ void data_note(sph_data *data, const char *format, ...)
     va_end(args);
     text_add(&data->notes, "%s%s", data->notes.length ? "\n" : "", line);
     if (data->notes.length > MOST)
-        text_add(&data->notes, "\nand so on: there is more to tell of this kind");
+        text_add(&data->notes, "\nfurther notes of this kind are not shown");
 }
 
 /* *out: the text, NULL where it is empty. */
@@ -58,7 +58,7 @@ int data_notes(const sph_data *data, char **out)
         const struct column *column = &data->columns[i];
         if (column->kind != COLUMN_DATE || column->role != COLUMN_FEATURE)
             continue;
-        text_add(&text, "%scolumn '%s': dates, taken as year, month, day of the week, %sdays since the first",
+        text_add(&text, "%scolumn '%s': dates, used as year, month, day of the week, %sdays since the first",
                  gap, column->name, column->times ? "hour and " : "");
         gap = "\n";
     }
@@ -91,7 +91,8 @@ int data_counts(const sph_data *data, char **out)
         gap = "\n";
     }
     if (data->counts.unseen)
-        text_add(&text, "%s%zu cell%s with a word that training did not see, taken as none of those it saw",
+        text_add(&text,
+                 "%s%zu cell%s with a text value that did not occur in training, treated as no known value",
                  gap, data->counts.unseen, data->counts.unseen == 1 ? "" : "s");
     return give(&text, out);
 }
@@ -144,12 +145,11 @@ int data_read(sph_data **out, char **path, const char *source, const sph_data_op
 {
     struct images_source images;
     if (!source || !*source)
-        return sph_fail_key(SPH_EARG, "data", "no file or set is named");
+        return sph_fail_key(SPH_EARG, "data", "no file or dataset is given");
     if (!strcmp(source, DATA_STDIN))
         return read_table(out, path, DATA_STDIN_PATH, opts);
     if (opts->task < -1 || opts->task >= (int)SPH_TASK_COUNT || (unsigned)opts->missing >= SPH_MISSING_COUNT)
-        return sph_fail_key(SPH_EARG, "data",
-                            "the task or the way to treat missing cells is not one of the known ones");
+        return sph_fail_key(SPH_EARG, "data", "unknown task or treatment of missing cells");
     if (opts->noise < 0 || isinf(opts->noise))
         return sph_fail_key(SPH_EARG, "noise", "%g, expected a number, 0 or more", opts->noise);
     int err = images_find(&images, source, 0);

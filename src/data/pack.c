@@ -48,14 +48,14 @@ static int check_images(struct pack *pack, struct pack_part *part, const char *p
         return sph_fail_at(SPH_EFORMAT, path, "%zu channels, expected 1 or 3, the last dimension", shape[3]);
     if (!shape[0] || !shape[1] || !shape[2] || shape[1] > PICTURE_SIDE || shape[2] > PICTURE_SIDE)
         return sph_fail_at(SPH_EFORMAT, path,
-                           "%zu images of %zu x %zu pixels, expected some of 1 to %d a side", shape[0],
-                           shape[2], shape[1], PICTURE_SIDE);
+                           "%zu images of %zu x %zu pixels, expected at least one with sides from 1 to %d",
+                           shape[0], shape[2], shape[1], PICTURE_SIDE);
     if (header.too_big || part->images.length - header.start != header.bytes)
         return sph_fail_at(SPH_EFORMAT, path, "%zu bytes of numbers, expected %zu x %zu x %zu x %zu",
                            part->images.length - header.start, shape[0], shape[1], shape[2], shape[3]);
     if (pack->rows && (shape[1] != pack->height || shape[2] != pack->width || shape[3] != pack->channels))
         return sph_fail_at(SPH_EFORMAT, path,
-                           "images of %zu x %zu x %zu, those to train on are %zu x %zu x %zu", shape[1],
+                           "images of %zu x %zu x %zu, but the training images are %zu x %zu x %zu", shape[1],
                            shape[2], shape[3], pack->height, pack->width, pack->channels);
     if (shape[0] > UINT32_MAX - pack->rows)
         return sph_fail_at(SPH_EFORMAT, path, "more than 2^32 images in all");
@@ -225,9 +225,9 @@ static int open_part(struct pack *pack, int number, int with_labels)
         err = check_images(pack, part, images);
     file_map_by_parts(&part->images);
     if (!err && with_labels && !(err = map_file(pack, number, "labels.npy", &part->labels, &labels)))
-        err = part->labels.data ? check_labels(pack, part, labels)
-                                : sph_fail_at(SPH_EIO, images,
-                                              "its labels are expected in %s, and that is not there", labels);
+        err = part->labels.data
+                  ? check_labels(pack, part, labels)
+                  : sph_fail_at(SPH_EIO, images, "the file with its labels, %s, is missing", labels);
     if (!err && !(err = map_file(pack, number, "files.txt", &part->files, &files)) && part->files.data)
         err = mark_lines(part, files);
     if (!err)
@@ -270,7 +270,7 @@ int pack_open(struct pack **out, const char *path)
     if ((err = open_part(pack, 0, 1)) < 0 || (!named && (err = number_classes(pack)) < 0))
         goto out;
     if (pack->class_count < 2)
-        err = sph_fail_at(SPH_EFORMAT, path, "one class, '%s': nothing to learn", pack->classes[0]);
+        err = sph_fail_at(SPH_EFORMAT, path, "only one class, '%s', expected two or more", pack->classes[0]);
     if (!err && (test = has_test_part(pack)) != 0) {
         pack->test_from = pack->part[0].rows;
         err = test < 0 ? test : open_part(pack, 1, 1);
@@ -290,8 +290,7 @@ static int match_classes(struct pack *pack, char *const *classes, size_t class_c
     for (size_t c = 0; c < pack->class_count; c++) {
         int at = text_find(pack->classes[c], (const char *const *)classes, class_count);
         if (at < 0)
-            return sph_fail_at(SPH_EFORMAT, pack->path, "class '%s' is none of the model's",
-                               pack->classes[c]);
+            return sph_fail_at(SPH_EFORMAT, pack->path, "the model has no class '%s'", pack->classes[c]);
         pack->class_as[c] = (size_t)at;
     }
     return 0;

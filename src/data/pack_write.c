@@ -225,7 +225,7 @@ static int clear_folder(const char *out)
     }
     file_list_free(names, count);
     if (parts < count || !begun)
-        return sph_fail_at(SPH_EARG, out, "holds files already, expected a new folder");
+        return sph_fail_at(SPH_EARG, out, "contains files; choose another folder");
     remove_parts(out);
     return 0;
 }
@@ -237,10 +237,10 @@ static int open_folder(sph_data **out, const char *source, const sph_data_opts *
     struct images_source images = {0};
     int found = images_find(&images, source, 0), err = found < 0 ? found : 0;
     if (!err && (!found || !images.pictures || !file_is_directory(images.path)))
-        err = sph_fail_at(SPH_EARG, source, "no folder of pictures");
+        err = sph_fail_at(SPH_EARG, source, "not a folder of pictures");
     int packed = err ? 0 : pack_is_here(images.path);
     if (!err && packed)
-        err = packed < 0 ? packed : sph_fail_at(SPH_EARG, source, "packed already");
+        err = packed < 0 ? packed : sph_fail_at(SPH_EARG, source, "already packed");
     if (!err)
         err = images_open(out, &images, opts);
     images_free(&images);

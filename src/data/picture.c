@@ -32,8 +32,7 @@ int picture_shape(struct picture *picture, const char *path, size_t width, size_
         return sph_fail_of(SPH_EFORMAT, path, 0, "pixels", "%zu x %zu pixels, expected sides from 1 to %d",
                            width, height, PICTURE_SIDE);
     if (!size_product(&bytes, (size_t[]){width, height, step}, 3))
-        return sph_fail_of(SPH_EFORMAT, path, 0, "pixels", "%zu x %zu pixels are too many for any memory",
-                           width, height);
+        return sph_fail_of(SPH_EFORMAT, path, 0, "pixels", "%zu x %zu pixels are too many", width, height);
     if (bytes > picture->room) {
         mem_free(picture->bytes);
         picture->room = 0;
@@ -58,7 +57,7 @@ int picture_plausible(const char *path, size_t width, size_t height, size_t byte
     if (size_times(&pixels, width, height) && pixels <= most)
         return 0;
     return sph_fail_of(SPH_EFORMAT, path, 0, "pixels",
-                       "its header says %zu x %zu pixels, too many for a file of %zu bytes", width, height,
+                       "its header gives %zu x %zu pixels, too many for a file of %zu bytes", width, height,
                        bytes);
 }
 
@@ -69,7 +68,7 @@ int picture_decode(struct picture_desk *desk, const char *path, size_t channels,
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->knows((const unsigned char *)desk->file, desk->length))
             return formats[i]->decode(desk, path, channels, least);
-    return sph_fail_at(SPH_EFORMAT, path, "neither JPEG nor PNG by its first bytes");
+    return sph_fail_at(SPH_EFORMAT, path, "not a JPEG or PNG file");
 }
 
 int picture_read(struct picture_desk *desk, const char *path, size_t channels, size_t least)

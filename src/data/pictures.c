@@ -150,7 +150,7 @@ static int new_stream(const struct pictures *self, struct picture_stream **out, 
 {
     const struct shelf_pictures *p = (const struct shelf_pictures *)self;
     if (augment == SPH_AUGMENT_COLOUR && p->channels != 3)
-        return sph_fail_key(SPH_EARG, "augment", "colour, and the pictures are gray");
+        return sph_fail_key(SPH_EARG, "augment", "colour cannot be used with gray pictures; use crop");
     struct stream *stream = mem_get(1, sizeof *stream);
     if (!stream)
         return SPH_EMEMORY;

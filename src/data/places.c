@@ -82,12 +82,11 @@ int registry_path(char **out, const sph_data_set *set)
     if (!found && (found = file_beside_program(&own, "share/spherelu/data")) > 0)
         found = look(out, &looked, own, set);
     if (!found)
-        found = sph_fail_at(SPH_EIO, set->name,
-                            "%s was not found in %s; SPHERELU_DATA may name folders to look in, and spherelu "
-                            "data %s %s %s",
-                            set->file, looked.length ? looked.chars : "any folder",
-                            set->file_count ? "get" : "info", set->name,
-                            set->file_count ? "downloads it" : "says how to come by it");
+        found = sph_fail_at(
+            SPH_EIO, set->name,
+            "%s was not found in %s; set SPHERELU_DATA to its folder, or run spherelu data %s %s, which %s",
+            set->file, looked.length ? looked.chars : "any folder", set->file_count ? "get" : "info",
+            set->name, set->file_count ? "downloads it" : "prints where to get it");
     mem_free(cache);
     mem_free(own);
     text_free(&looked);

@@ -111,7 +111,7 @@ static int decode(struct picture_desk *desk, const char *path, size_t channels, 
         r->err = sph_fail_at(SPH_EFORMAT, path, "not a whole PNG: %s", r->said);
     } else if (!(r->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, r, fail, warn)) ||
                !(r->info = png_create_info_struct(r->png))) {
-        r->err = sph_fail(SPH_EMEMORY, "out of memory: a decoder of PNG");
+        r->err = sph_fail(SPH_EMEMORY, "out of memory: PNG decoder");
     } else {
         read_picture(r);
     }
@@ -130,7 +130,7 @@ static int decode(struct picture_desk *desk, const char *path, size_t channels, 
     (void)desk;
     (void)channels;
     (void)least;
-    return sph_fail_at(SPH_EARG, path, "a PNG, and this build has no libpng to decode it");
+    return sph_fail_at(SPH_EARG, path, "a PNG file, which this build cannot decode; build it with libpng");
 }
 
 #endif

@@ -350,9 +350,9 @@ static int open_images(sph_data *data, const char *source, const json_t *schema,
     if (!err)
         err = file_exists(source) || registry_find(source)
                   ? sph_fail_at(SPH_EFORMAT, source,
-                                "not a set of images; the model takes images of %zu x %zu x %zu",
+                                "not a dataset of images; the model expects images of %zu x %zu x %zu",
                                 data->image.channels, data->image.height, data->image.width)
-                  : sph_fail_at(SPH_EIO, source, "no such file or folder, nor a known set");
+                  : sph_fail_at(SPH_EIO, source, "no such file or folder, and not a known dataset");
     if (err > 0)
         err = images_open_like(data, &images, need_targets, how);
     images_free(&images);
@@ -460,20 +460,20 @@ static int match_positions(const sph_data *data, const struct sheet *sheet, size
             found = &layouts[i];
             memcpy(from, other, data->column_count * sizeof *from);
         } else if (!same_features(data, from, other))
-            err = sph_fail_at(SPH_EFORMAT, sheet->path,
-                              "%zu columns may be %s or %s; give the file %sall %zu columns or the features "
-                              "alone",
-                              have, layouts[i].name, found->name, data->reading.named ? "a header, " : "",
-                              data->column_count);
+            err = sph_fail_at(
+                SPH_EFORMAT, sheet->path,
+                "%zu columns can be %s or %s; give the file %sall %zu columns or only the features", have,
+                layouts[i].name, found->name, data->reading.named ? "a header, " : "", data->column_count);
     }
     mem_free(other);
     if (err || found)
         return err;
     char alone[64] = "";
     if (!with_targets)
-        snprintf(alone, sizeof alone, " or %zu features alone", features);
-    return sph_fail_at(SPH_EFORMAT, sheet->path, "%zu column%s, expected the %zu the model was trained on%s",
-                       have, have == 1 ? "" : "s", data->column_count, alone);
+        snprintf(alone, sizeof alone, " or only the %zu features", features);
+    return sph_fail_at(SPH_EFORMAT, sheet->path,
+                       "%zu column%s, expected the %zu columns of the training data%s", have,
+                       have == 1 ? "" : "s", data->column_count, alone);
 }
 
 static int expected_names(const sph_data *data, const char ***out, size_t *count)

@@ -88,21 +88,21 @@ static const sph_data_file fashion_mnist_files[] = {
 static const sph_data_set sets[] = {
     {.name = "crescents",
      .target = "class",
-     .from = "two interleaved crescents, made by the seed",
+     .from = "two interleaved crescents, synthetic",
      .task = SPH_TASK_BINARY,
      .rows = 1000,
      .features = 2,
      .classes = 2},
     {.name = "spirals",
      .target = "class",
-     .from = "twenty arms of a spiral, made by the seed",
+     .from = "twenty arms of a spiral, synthetic",
      .task = SPH_TASK_CLASSES,
      .rows = 2000,
      .features = 2,
      .classes = 20},
     {.name = "levy",
      .target = "y",
-     .from = "Levy's function in one dimension, made by the seed",
+     .from = "Levy's function in one dimension, synthetic",
      .rows = 251,
      .features = 1},
     {.name = "banana",
@@ -225,9 +225,8 @@ static const sph_data_set sets[] = {
      .file = "imagenet32",
      .stand_in = "imagenet32-subset",
      .from = "Chrabaszcz, Loshchilov and Hutter, 2017, of ImageNet; for non-commercial research",
-     .how =
-         "image-net.org gives it to who signs its terms; train_data_batch_1.npz to _10.npz and val_data.npz "
-         "lie in the folder",
+     .how = "download from image-net.org after accepting its terms; the folder contains "
+            "train_data_batch_1.npz to _10.npz and val_data.npz",
      .task = SPH_TASK_CLASSES,
      .rows = 1331167,
      .features = 3072,
@@ -237,9 +236,8 @@ static const sph_data_set sets[] = {
      .file = "imagefolder",
      .from =
          "200 photographs of five flowers, of TensorFlow's flower_photos; CC BY 2.0, authors named beside",
-     .how = "download.tensorflow.org/example_images/flower_photos.tgz has all 3,670; the folder holds train "
-            "and val "
-            "with a folder for each flower",
+     .how = "download.tensorflow.org/example_images/flower_photos.tgz has all 3,670; the folder contains "
+            "train and val with a folder for each flower",
      .task = SPH_TASK_CLASSES,
      .rows = 3670,
      .features = 150528,
@@ -248,9 +246,8 @@ static const sph_data_set sets[] = {
     {.name = "imagenet",
      .file = "imagenet",
      .from = "ILSVRC 2012, Russakovsky and others; for non-commercial research",
-     .how = "image-net.org gives it to who signs its terms; the folder holds train and val with a folder for "
-            "each "
-            "of the 1,000 classes",
+     .how = "download from image-net.org after accepting its terms; the folder contains train and val with a "
+            "folder for each of the 1,000 classes",
      .task = SPH_TASK_CLASSES,
      .rows = 1331167,
      .features = 150528,
@@ -302,9 +299,10 @@ int registry_unknown(const char *source)
     const char *near = text_nearest(source, names, SETS);
     char *file = near ? NULL : nearest_file(source);
     int err = list.failed ? SPH_EMEMORY
-              : near      ? sph_fail_at(SPH_EIO, source, "no such file or known set; do you mean %s?", near)
-              : file      ? sph_fail_at(SPH_EIO, source, "no such file; do you mean %s?", file)
-                          : sph_fail_at(SPH_EIO, source, "no such file or known set (%s)", list.chars);
+              : near ? sph_fail_at(SPH_EIO, source, "no such file or known dataset; did you mean %s?", near)
+              : file ? sph_fail_at(SPH_EIO, source, "no such file; did you mean %s?", file)
+                     : sph_fail_at(SPH_EIO, source, "no such file or known dataset; known datasets: %s",
+                                   list.chars);
     text_free(&list);
     mem_free(file);
     return err;

@@ -204,12 +204,13 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
         set = NULL; /* a file of that name is meant */
     int err = 0;
     if (set && set->images)
-        return sph_fail_at(SPH_EFORMAT, source, "a set of images, expected a table");
+        return sph_fail_at(SPH_EFORMAT, source, "a dataset of images, expected a table");
     if (opts->noise > 0 && !(set && !set->file))
         return sph_fail_key(SPH_EARG, "noise",
-                            "%s is as it is; crescents, spirals and levy are made with noise", source);
+                            "only used with crescents, spirals and levy, not with %s; remove this option",
+                            source);
     if (opts->by_numpy && !(set && !set->file))
-        return sph_fail_key(SPH_EARG, "draw", "%s is as it is; levy is drawn", source);
+        return sph_fail_key(SPH_EARG, "draw", "only used with levy, not with %s; remove this option", source);
     if (set)
         out->set = set;
     else if (!file_exists(source))
@@ -224,8 +225,8 @@ int sheet_open(struct sheet *out, const char *source, const sph_data_opts *opts,
         err = set_known_names(out, set->names);
     out->made = set && !set->file;
     if (!err && !out->rows)
-        err =
-            sph_fail_at(SPH_EFORMAT, out->path, "%s", out->text.header ? "a header and no rows" : "no rows");
+        err = sph_fail_at(SPH_EFORMAT, out->path, "%s",
+                          out->text.header ? "the file has a header but no rows" : "no rows");
     if (err == SPH_EMEMORY && out->path && !*sph_failure()->path)
         sph_fail_move(err, out->path, 0, 0);
     if (err < 0)

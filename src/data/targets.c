@@ -146,11 +146,11 @@ static int check_varies(const sph_data *data, const char *path)
         const char *name = data_target_name(data, j);
         if (data->task == SPH_TASK_REGRESSION)
             return sph_fail_of(SPH_EFORMAT, path, 0, name,
-                               "target '%s' is %g in all %zu rows: nothing to learn", name, data->y[j],
-                               data->rows);
+                               "target '%s' is %g in all %zu rows, so there is nothing to learn", name,
+                               data->y[j], data->rows);
         return sph_fail_of(SPH_EFORMAT, path, 0, name,
-                           "target '%s' is the class '%s' in all %zu rows: nothing to learn", name,
-                           data->labels[(size_t)data->y[j]], data->rows);
+                           "target '%s' is the class '%s' in all %zu rows, so there is nothing to learn",
+                           name, data->labels[(size_t)data->y[j]], data->rows);
     }
     return 0;
 }
@@ -165,8 +165,8 @@ static int check_classes(const sph_data *data, const char *path)
                            data->classes, targets_list(data->labels, data->classes, list, sizeof list));
     if (data->classes > 2 && data->classes > data->rows / 2)
         return sph_fail_of(SPH_EFORMAT, path, 0, name,
-                           "target '%s' has %zu different values in %zu rows: too many for classes", name,
-                           data->classes, data->rows);
+                           "target '%s' has %zu different values in %zu rows, which is too many for classes",
+                           name, data->classes, data->rows);
     return 0;
 }
 
@@ -214,17 +214,15 @@ static int is_numbered(sph_data *data)
         return 0;
     int numbered = (least == 0 || least == 1) && most - least == (double)(count - 1);
     if (numbered)
-        data_note(
-            data,
-            "target '%s': the %zu whole numbers from %g to %g, taken as classes; --task regression for a "
-            "number",
-            name, count, least, most);
+        data_note(data,
+                  "target '%s': %zu whole numbers from %g to %g, treated as classes; for regression use "
+                  "--task regression",
+                  name, count, least, most);
     else
-        data_note(
-            data,
-            "target '%s': %zu different whole numbers from %g to %g, taken as regression; --task classes for "
-            "classes",
-            name, count, least, most);
+        data_note(data,
+                  "target '%s': %zu different whole numbers from %g to %g, treated as regression; for "
+                  "classes use --task classes",
+                  name, count, least, most);
     return numbered;
 }
 

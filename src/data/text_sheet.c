@@ -357,7 +357,7 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
 {
     struct sheet *sheet = pass->sheet;
     if (!pass->rows)
-        return sph_fail_at(SPH_EFORMAT, sheet->path, "no rows, only empty lines");
+        return sph_fail_at(SPH_EFORMAT, sheet->path, "the file has only empty lines");
     const char **sorted = sort_texts(expected, expected_count);
     int header = sorted ? has_header(pass, sorted, expected_count) : SPH_EMEMORY;
     mem_free(sorted);

@@ -58,7 +58,7 @@ static int write_member(struct unpacking *u, const char *place, char hex[DIGEST_
         if (offset != expected)
             err = sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: a file with holes");
         else if (length > u->bytes_most - u->bytes)
-            err = sph_fail_at(SPH_EFORMAT, path, "refused: it unpacks to more than %llu bytes",
+            err = sph_fail_at(SPH_EFORMAT, path, "refused: its unpacked size is more than %llu bytes",
                               (unsigned long long)u->bytes_most);
         else if (!(err = file_replace_write(&file, bytes, length)))
             err = digest_add(&digest, bytes, length);

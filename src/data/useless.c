@@ -140,10 +140,10 @@ int useless_drop(sph_data *data, const struct sheet *sheet)
             err = data_leave_out(data, column, "is the same in all rows");
         else if (!err && seen->looked_at && seen->counts && seen->count > FEW &&
                  is_called_index(column->name))
-            err = data_leave_out(data, column, "counts the rows");
+            err = data_leave_out(data, column, "numbers the rows");
         else if (!err && seen->looked_at && seen->named_id && seen->whole && seen->count > FEW &&
                  never_twice(seen))
-            err = data_leave_out(data, column, "is an id: no number comes twice");
+            err = data_leave_out(data, column, "is an id (no number occurs twice)");
         mem_free(seen->text);
         mem_free(seen->numbers);
     }

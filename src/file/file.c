@@ -339,7 +339,7 @@ int file_hold(int *out, const char *dir, double patience)
             continue;
         }
         close(fd);
-        return busy ? sph_fail_at(SPH_EIO, dir, "another process is at work in it") : 0;
+        return busy ? sph_fail_at(SPH_EIO, dir, "another process is using it") : 0;
     }
     *out = fd;
     return 0;
@@ -404,7 +404,7 @@ int file_log_open(struct file_log *out, const char *path, uint64_t keep_bytes)
     }
     uint64_t held = info.st_size > 0 ? (uint64_t)info.st_size : 0;
     if (held < keep_bytes)
-        err = sph_fail_at(SPH_EIO, path, "cannot go on: it has %llu bytes, expected at least %llu",
+        err = sph_fail_at(SPH_EIO, path, "cannot continue: it has %llu bytes, expected at least %llu",
                           (unsigned long long)held, (unsigned long long)keep_bytes);
     else if (held > keep_bytes && ftruncate(out->fd, (off_t)keep_bytes) < 0)
         err = file_fail_to("cut", path);

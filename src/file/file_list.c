@@ -74,7 +74,8 @@ int file_check_empty(const char *dir)
     int err = file_list(&names, &count, dir);
     for (size_t i = 0; i < count && !err; i++)
         if (*names[i] != '.' && !file_is_temporary(names[i]))
-            err = sph_fail_at(SPH_EARG, dir, "holds other files, such as %s; choose another --out", names[i]);
+            err = sph_fail_at(SPH_EARG, dir, "contains other files, such as %s; choose another --out",
+                              names[i]);
     file_list_free(names, count);
     return err;
 }

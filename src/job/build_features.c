@@ -9,7 +9,7 @@
 #include "spherelu.h"
 
 #ifdef SPH_DOWNLOADS
-#define FEATURES_DOWNLOADS "downloads: libcurl, loaded when one is asked for\n"
+#define FEATURES_DOWNLOADS "downloads: libcurl, loaded when needed\n"
 #else
 #define FEATURES_DOWNLOADS "downloads: none\n"
 #endif
@@ -38,7 +38,7 @@
     "archives: " ARCHIVE_VERSION_STRING "\n"                                                                 \
     "pictures: " FEATURES_JPEG ", " FEATURES_PNG "\n" FEATURES_DOWNLOADS "json: jansson " JANSSON_VERSION    \
     "\n"                                                                                                     \
-    "yaml: libyaml\n" FEATURES_ONNX "figures: gnuplot, looked for when one is drawn\n"
+    "yaml: libyaml\n" FEATURES_ONNX "figures: gnuplot, searched when needed\n"
 
 #define FEATURES(kernels, matrices) FEATURES_BEGIN(kernels, matrices) FEATURES_FILES FEATURES_END
 

@@ -224,7 +224,8 @@ int config_apply(struct job_spec *spec, struct node mapping, const char *section
             return config_unknown_key(key, section);
         if (seen[id])
             return id == OPTION_DATA
-                       ? node_fail(key, NULL, "'name' and 'file' are one key, and it is already in line %zu",
+                       ? node_fail(key, NULL,
+                                   "'name' and 'file' are the same key, which is already in line %zu",
                                    seen[id])
                        : node_fail(key, NULL, "key '%s' is already in line %zu", node_text(key), seen[id]);
         seen[id] = key.at->line;
@@ -334,11 +335,11 @@ int config_conflict(const struct job_spec *mine, const struct job_spec *theirs)
             return SPH_EMEMORY;
         if (!*before)
             return sph_fail_of(SPH_EARG, "", 0, name,
-                               "--%s: found '%s', but the run to resume was started without it", name, found);
+                               "--%s: found '%s', but the run was started without this option; remove it",
+                               name, found);
         if (strcmp(found, before))
-            return sph_fail_of(SPH_EARG, "", 0, name,
-                               "--%s: found '%s', but the run to resume was started with '%s'", name, found,
-                               before);
+            return sph_fail_of(SPH_EARG, "", 0, name, "--%s: found '%s', but the run was started with '%s'",
+                               name, found, before);
     }
     return 0;
 }

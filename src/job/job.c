@@ -45,7 +45,7 @@ int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_c
 {
     const struct job_options *o = &spec->options;
     if (!o->data)
-        return sph_fail_key(SPH_EARG, "data", "nothing given, expected a file or the name of a set");
+        return sph_fail_key(SPH_EARG, "data", "empty, expected a file or a known dataset");
     sph_data_opts opts;
     sph_data_defaults(&opts);
     opts.target = o->target;
@@ -63,7 +63,7 @@ int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_c
     opts.noise = o->noise;
     opts.by_numpy = option_draw(o->draw, &opts.draw);
     if (options_has(spec, OPTION_PERMUTE) && o->permute > UINT32_MAX)
-        return sph_fail_key(SPH_EARG, "permute", "numpy's permutation takes seeds below 2^32");
+        return sph_fail_key(SPH_EARG, "permute", "numpy's permutation requires seeds below 2^32");
     opts.permutes = options_has(spec, OPTION_PERMUTE);
     opts.permute = (uint32_t)o->permute;
     opts.columns = o->columns < 0 ? SPH_COLUMNS_AS_IS : (sph_column_order)o->columns;
@@ -172,7 +172,7 @@ int job_make_split(const struct job_spec *spec, const sph_data *data, sph_split 
     const struct job_options *o = &spec->options;
     if (o->protocol == PROTOCOL_CV && (o->group || o->time))
         return sph_fail_key(SPH_EARG, o->group ? "group" : "time",
-                            "the folds of protocol cv are drawn row by row");
+                            "not used with --protocol cv, whose folds are drawn by row");
     uint64_t seed = job_seed(spec, OPTION_SEED_SPLIT);
     int err = sph_split_make(out, data, (sph_split_kind)o->split, o->test, o->val, seed);
     if (!err && o->protocol == PROTOCOL_CV)
@@ -307,11 +307,12 @@ int job_make_member(const struct job_spec *spec, const sph_data *data, size_t me
     int init = o->init ? sph_word_find(SPH_WORDS_INIT, o->init) : SPH_INIT_DEFAULT;
     sph_init first = init < 0 ? SPH_INIT_DEFAULT : (sph_init)init;
     if (init < 0 && o->init_scale != 1)
-        return sph_fail_key(SPH_EARG, "init_scale", "found %g, but the first values come from %s",
+        return sph_fail_key(SPH_EARG, "init_scale",
+                            "found %g, but the initial values are loaded from %s; remove one of them",
                             o->init_scale, o->init);
     if (init >= 0 && o->new_head > 0)
         return sph_fail_key(SPH_EARG, "new_head",
-                            "--init is '%s', expected a file whose net gets the new output layer",
+                            "--init is '%s', expected a model file, whose output layer is replaced",
                             sph_word(SPH_WORDS_INIT, init)->word);
     int err =
         kind_of(o)->make ? make_image_net(o, data, first, seed, out) : make_mlp(o, data, first, seed, out);

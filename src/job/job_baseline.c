@@ -117,11 +117,12 @@ static void warn_of_errors(sph_result *result)
     double rmse = score_of(&result->test, "rmse"), mean = score_of(&result->baseline, "rmse");
     if (rmse > FAR_OFF * mean)
         job_warn(result,
-                 "test rmse %.4g is %.2g times that of the training mean (%.4g): the training went wrong, "
-                 "try a smaller --lr",
+                 "test rmse %.4g is %.2g times that of predicting the training mean (%.4g), so the training "
+                 "failed; try a smaller --lr",
                  rmse, rmse / mean, mean);
     else if (rmse >= mean)
-        job_warn(result, "test rmse %.4g is not better than that of the training mean (%.4g)", rmse, mean);
+        job_warn(result, "test rmse %.4g is not better than that of predicting the training mean (%.4g)",
+                 rmse, mean);
 }
 
 /* A share of n rows is as good as another up to two standard errors. An auc is compared with its spread under chance (Mann and Whitney). */
@@ -133,13 +134,13 @@ static void warn_of_classes(sph_result *result, size_t classes)
         classes == 2 && rare > 0 && most > 0 && auc > 0.5 + 2 * sqrt((n + 1) / (12 * rare * (n - rare)));
     if (accuracy > most + 2 * sqrt(most * (1 - most) / n))
         return;
-    job_warn(
-        result,
-        "test accuracy %.4g is not clearly better than %.4g, that of always predicting the most frequent "
-        "class%s",
-        accuracy, most,
-        ranks ? ", but auc is better than chance: the classes are unequal, look at auc and balanced_accuracy"
-              : "");
+    job_warn(result,
+             "test accuracy %.4g is not clearly better than %.4g, the accuracy of always predicting the most "
+             "frequent class%s",
+             accuracy, most,
+             ranks ? ", but auc is better than chance: the classes are imbalanced, so compare auc and "
+                     "balanced_accuracy"
+                   : "");
 }
 
 int job_baseline(const struct job_run *run, sph_result *result)

@@ -49,11 +49,10 @@ int job_check_order(const char *path, const sph_data *data)
     while (same < n && !strcmp(names[same], others[same]))
         same++;
     if (same == n)
-        err = sph_fail_at(
-            SPH_EFORMAT, path,
-            "cannot be used with --init: its feature %zu is '%.80s', that of the data is '%.80s', and all "
-            "features are the same but for their order; see --columns, or reorder the columns",
-            at + 1, other, first);
+        err = sph_fail_at(SPH_EFORMAT, path,
+                          "cannot be used with --init: its features are in another order (feature %zu is "
+                          "'%.80s', in the data '%.80s'); use --columns, or reorder the columns of the data",
+                          at + 1, other, first);
 out:
     mem_free_texts(names, names ? n : 0);
     mem_free_texts(others, others ? n : 0);

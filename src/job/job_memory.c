@@ -43,14 +43,16 @@ static int check(const struct job_spec *asked, const sph_data *data)
     const struct job_options *o = &asked->options;
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         if (options_given(asked, elsewhere[i]))
-            return sph_fail_key(SPH_EARG, option_key(elsewhere[i]), "not for data in memory");
+            return sph_fail_key(SPH_EARG, option_key(elsewhere[i]), "not used with data in memory");
     if (o->task >= 0 && o->task != (int)data->task)
-        return sph_fail_key(SPH_EARG, "task", "found %s, and the data are for %s",
+        return sph_fail_key(SPH_EARG, "task", "found %s, but the data are for %s",
                             sph_word(SPH_WORDS_TASK, o->task)->word,
                             sph_word(SPH_WORDS_TASK, (int)data->task)->word);
     if (data->has_missing && o->missing >= 0 && o->missing != SPH_MISSING_MEAN)
-        return sph_fail_key(SPH_EARG, "missing", "%zu features are NaN, and %s is not for data in memory",
-                            data->counts.filled, sph_word(SPH_WORDS_MISSING, o->missing)->word);
+        return sph_fail_key(
+            SPH_EARG, "missing",
+            "%zu features are NaN, and %s is not used with data in memory; fill in the missing values first",
+            data->counts.filled, sph_word(SPH_WORDS_MISSING, o->missing)->word);
     return 0;
 }
 
@@ -128,7 +130,8 @@ static int train(struct job_run *run, size_t room, const sph_observer *observers
         return err;
     run->count = job_members(&job->spec);
     if (run->count != room)
-        return sph_fail_key(SPH_EARG, "ensemble", "%zu nets, and there is room for %zu: sph_job_settle first",
+        return sph_fail_key(SPH_EARG, "ensemble",
+                            "%zu networks, but memory was reserved for %zu; call sph_job_settle first",
                             run->count, room);
     err = job_make_split(&job->spec, run->data, &run->split);
     if (!err)

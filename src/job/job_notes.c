@@ -15,8 +15,8 @@ static int note_flat(struct job_run *run, size_t column, int target, const char 
         !scaling_flattens(run->data, split->train, split->train_rows, column, target))
         return 0;
     text_add(notes,
-             "%scolumn '%s' is taken as constant: its values differ by less than rounding explains; subtract "
-             "a number near their mean from them to use it",
+             "%scolumn '%s' is treated as constant because its values differ only by rounding errors; to use "
+             "it, subtract a number near their mean",
              notes->length ? "\n" : "", name);
     return notes->failed ? SPH_EMEMORY : 0;
 }

@@ -87,10 +87,10 @@ static int begin_folder(struct job_run *run, int resume)
         return diverged;
     if (diverged)
         return sph_fail_at(SPH_EARG, folder->dir,
-                           "holds a run that diverged; choose another --out and a smaller --lr");
+                           "contains a run that diverged; choose another --out and a smaller --lr");
     if (!resume)
         return sph_fail_at(SPH_EARG, folder->dir,
-                           "holds a run already; go on with --resume, or choose another --out");
+                           "already contains a run; continue with --resume, or choose another --out");
     return adopt_config(run, folder->config);
 }
 
@@ -103,7 +103,7 @@ static int make_folder(struct job_run *run)
     if (!err)
         err = file_hold(&run->held, run->folder.dir, 0);
     if (!err && !existed && file_exists(run->folder.config))
-        err = sph_fail_at(SPH_EIO, run->folder.dir, "another process began a run in it");
+        err = sph_fail_at(SPH_EIO, run->folder.dir, "another process has started a run in it");
     return err;
 }
 
@@ -136,7 +136,7 @@ static int check_split(const struct job_run *run)
         !same_rows(old.test, old.test_rows, now->test, now->test_rows))
         err = sph_fail_at(
             SPH_EFORMAT, run->folder.dir,
-            "its split.json is not the split of these data: the data changed since the run began");
+            "its split.json does not match the data: the data have changed since the run was started");
     sph_split_free(&old);
     return err;
 }
@@ -291,7 +291,7 @@ static int finish(struct job_run *run, const sph_result *result)
     int err = nets_describe(run->data, (sph_loss)run->job->spec.options.loss, &schema);
     if (!err && !(err = model_save_members(run->folder.model, run->nets, run->count, schema)) &&
         (err = save_record(run)) == SPH_EIO)
-        err = sph_fail_more(err, "; the model is saved, and --resume makes the rest");
+        err = sph_fail_more(err, "; the model is saved; create the remaining files with --resume");
     if (!err)
         err = runfolder_write_result(run->folder.dir, result, NULL, warning_of(result), run->more, &written);
     if (!err && run->record)
@@ -491,7 +491,7 @@ static int prepare(struct job_run *run, int resume)
     const char *out = job->request.asked.options.out;
     int err;
     if (!out)
-        return sph_fail_key(SPH_EARG, "out", "nothing given, expected the run folder to write");
+        return sph_fail_key(SPH_EARG, "out", "empty, expected a run folder");
     if ((err = folder_name(&run->folder, out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
         (err = job_prepare_rows(run)) < 0)
         return err;

@@ -61,8 +61,9 @@ int job_load_checkpoint(struct job_run *run, uint64_t *metrics_bytes, json_t **r
         !(err = json_member_text(extra, path, "data", &then))) {
         snprintf(now, sizeof now, "%016" PRIx64, run->content);
         if (strcmp(then, now) != 0)
-            err = sph_fail_at(SPH_EFORMAT, run->folder.dir,
-                              "its checkpoint is of other data: the data changed since the run began");
+            err = sph_fail_at(
+                SPH_EFORMAT, run->folder.dir,
+                "its checkpoint does not match the data: the data have changed since the run was started");
     }
     if (!err && run->members)
         err = job_members_restore(run, extra, path);

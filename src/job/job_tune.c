@@ -293,8 +293,7 @@ static int note_choice(const struct tuning *t, size_t chosen, double seconds)
     if (!chosen)
         text_add(&text, "none was better than the defaults:");
     else
-        text_add(&text, "chose by a validation score of %.4g, %.4g with the defaults:", c->value,
-                 t->all[0].value);
+        text_add(&text, "validation score %.4g (defaults: %.4g) with", c->value, t->all[0].value);
     for (size_t i = 0; i < TUNED; i++)
         text_add(&text, "%s --%s %s", i ? "," : "", option_row(tuned[i])->name,
                  options_text(c->spec, tuned[i]));

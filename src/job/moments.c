@@ -64,14 +64,15 @@ static int read_item(struct moments_list *out, const char *item)
     if (thing < 0) {
         const char *nearest = text_nearest(word, moments_things, MOMENTS_THING_COUNT);
         if (nearest)
-            return sph_fail(SPH_EARG, "unknown word '%s', did you mean '%s'? (boundaries|patterns|gradients)",
-                            word, nearest);
-        return sph_fail(SPH_EARG, "found '%s', expected boundaries, patterns, gradients or some joined by +",
-                        item);
+            return sph_fail(SPH_EARG,
+                            "unknown value '%s', did you mean '%s'? (boundaries|patterns|gradients)", word,
+                            nearest);
+        return sph_fail(
+            SPH_EARG, "found '%s', expected boundaries, patterns or gradients, or several joined by +", item);
     }
     struct moments *moments = &out->of[thing];
     if (moments->wanted)
-        return sph_fail(SPH_EARG, "%s stands twice", word);
+        return sph_fail(SPH_EARG, "%s is given twice", word);
     moments->wanted = 1;
     moments->when = MOMENTS_AT_EPOCH;
     if (!item[length])

@@ -18,9 +18,9 @@
 #include "job/yaml_out.h"
 
 #define MOMENTS_THINGS(X)                                                                                    \
-    X(BOUNDARIES, "boundaries", "where every unit switches")                                                 \
-    X(PATTERNS, "patterns", "which units are on for which rows")                                             \
-    X(GRADIENTS, "gradients", "how large gradients of directions are, and how many units are on")
+    X(BOUNDARIES, "boundaries", "boundary of each unit")                                                     \
+    X(PATTERNS, "patterns", "which units are active for which samples")                                      \
+    X(GRADIENTS, "gradients", "sizes of gradients, and shares of active units")
 
 #define MOMENTS_WHENS(X)                                                                                     \
     X(EPOCH, "epoch", "before the first step and after each epoch")                                          \

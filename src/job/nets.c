@@ -59,7 +59,7 @@ static int read_note(json_t **out, const sph_net *net, const char *path)
     *out = NULL;
     int err = *note ? json_parse(out, path, note, strlen(note)) : 0;
     if (!err && *out && !json_is_object(*out))
-        err = sph_fail_at(SPH_EARG, path, "the net's note is not a JSON object, and a file keeps no other");
+        err = sph_fail_at(SPH_EARG, path, "the note of the network is not a JSON object");
     return err;
 }
 
@@ -108,7 +108,7 @@ int sph_nets_predict(sph_net *const *nets, size_t count, sph_loss loss, const do
     size_t inputs = sph_net_inputs(nets[0]), outputs = sph_net_outputs(nets[0]), numbers, all;
     for (size_t k = 1; k < count; k++)
         if (sph_net_inputs(nets[k]) != inputs || sph_net_outputs(nets[k]) != outputs)
-            return sph_fail_key(SPH_EARG, "nets", "net %zu is of another shape than the first", k);
+            return sph_fail_key(SPH_EARG, "nets", "network %zu has another shape than the first", k);
     if (__builtin_mul_overflow(rows, outputs, &numbers) || __builtin_mul_overflow(numbers, count, &all))
         return sph_fail_key(SPH_EARG, "rows", "%zu rows are too many", rows);
     double *y = mem_get(all, sizeof *y), *one = mem_get((count + 2) * outputs, sizeof *one);
@@ -164,7 +164,7 @@ static int read_labels(const json_t *schema, size_t outputs, struct onnx_face *f
     size_t count = json_array_size(classes), expected = face->link == LOSS_LOGISTIC ? 2 : outputs;
     if (count != expected)
         return sph_fail_of(SPH_EFORMAT, "data schema", 0, "classes",
-                           "%zu classes, and the net tells %zu apart", count, expected);
+                           "%zu classes, but the network distinguishes %zu", count, expected);
     if (!(*out = mem_get(count, sizeof **out)))
         return SPH_EMEMORY;
     for (size_t i = 0; i < count; i++)
@@ -214,8 +214,9 @@ int sph_nets_export(sph_net *const *nets, size_t count, sph_loss loss, const cha
     if (!err)
         err = read_note(&schema, nets[0], path);
     if (!err && !schema)
-        err = sph_fail_of(SPH_EARG, path, 0, "note",
-                          "the net has no note that describes its data; sph_net_export gives its scores");
+        err = sph_fail_of(
+            SPH_EARG, path, 0, "note",
+            "the network has no note that describes its data; use sph_net_export to export its scores");
     if (!err)
         err = nets_export(nets, count, schema, loss, path, opts);
     json_decref(schema);

@@ -94,7 +94,7 @@ const char *node_kind(struct node node)
 {
     if (node.at->kind != TREE_TEXT)
         return node_shape(node);
-    return node.at->count ? "text with a NUL in it" : "nothing";
+    return node.at->count ? "text that contains a NUL character" : "nothing";
 }
 
 /* ---------------------------------------------------------------- failures */
@@ -167,7 +167,7 @@ int node_read_word(struct node node, const char *key, const char *const *words, 
     if (found >= 0)
         return found;
     const char *nearest = text_nearest(node_text(node), words, count);
-    return node_fail(node, key, "unknown word '%s'%s%s%s (%s)", node_text(node),
+    return node_fail(node, key, "unknown value '%s'%s%s%s (%s)", node_text(node),
                      nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "", choices);
 }
 
@@ -262,7 +262,7 @@ static int add_alias(struct parse *parse, const yaml_event_t *event)
     size_t number = parse->anchored[index], whole = parse->tree->nodes[number].whole;
     if (!whole)
         return sph_fail_line(SPH_EFORMAT, parse->path, line,
-                             "the alias *%.80s stands for a value that it is part of", name);
+                             "the alias *%.80s is part of the value that it refers to", name);
     if (whole > NODES_MOST_REPEATED - parse->repeated)
         return sph_fail_line(SPH_EFORMAT, parse->path, line, "aliases repeat more than %d values",
                              NODES_MOST_REPEATED);

@@ -66,8 +66,8 @@ static int unknown_word(const char *found, const sph_word_row *words, const char
 {
     const char *nearest = words_nearest(words, found);
     if (!nearest)
-        return sph_fail(SPH_EARG, "unknown word '%s' (%s)", found, choices);
-    return sph_fail(SPH_EARG, "unknown word '%s', did you mean '%s'? (%s)", found, nearest, choices);
+        return sph_fail(SPH_EARG, "unknown value '%s' (%s)", found, choices);
+    return sph_fail(SPH_EARG, "unknown value '%s', did you mean '%s'? (%s)", found, nearest, choices);
 }
 
 /* ---------------------------------------------------------------- from text */
@@ -120,7 +120,7 @@ static int parse_character(char *out, const char *text)
     else if (strlen(text) == 1 && strchr(",;:|!#$%&*/=@^~", *text))
         *out = *text;
     else
-        return expected(text, "one character that no number or word has in it, or tab or blank");
+        return expected(text, "one character that is not a letter, digit, sign or point, or tab or blank");
     return 0;
 }
 

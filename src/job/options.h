@@ -41,7 +41,8 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
 
 /* What every output of a reference run says. */
 #define OPTION_LEAK                                                                                          \
-    "protocol reference: the test part chose the epoch, so its scores are too good; not for reporting"
+    "protocol reference: the test part chose the epoch, so test scores are too optimistic; do not report "   \
+    "them"
 
 /* Turns a list of words into "a|b|c". */
 #define OPTION_BAR_WORD(id, word, help)  "|" word

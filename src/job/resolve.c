@@ -24,16 +24,16 @@ static int check_net(const struct resolving *r)
     const struct job_spec *spec = r->spec;
     const char *net = options_word(spec, OPTION_NET);
     if (r->kind->make && !r->facts->images)
-        return sph_fail_key(SPH_EARG, "net", "%s takes images, and %s is a table; use mlp", net,
+        return sph_fail_key(SPH_EARG, "net", "%s requires images, but %s is a table; use --net mlp", net,
                             source_of(spec));
     if (r->kind->make && options_given(spec, OPTION_HIDDEN))
-        return sph_fail_key(SPH_EARG, "hidden", "not used with --net %s; --width scales its layers", net);
+        return sph_fail_key(SPH_EARG, "hidden", "not used with --net %s; use --width", net);
     if (!r->kind->make && options_given(spec, OPTION_WIDTH))
-        return sph_fail_key(SPH_EARG, "width", "not used with --net mlp; --hidden sets its layers");
+        return sph_fail_key(SPH_EARG, "width", "not used with --net mlp; use --hidden");
     if (options_named(spec, OPTION_STEM) && !r->kind->stems)
-        return sph_fail_key(SPH_EARG, "stem", "not used with --net %s, only with the resnets", net);
+        return sph_fail_key(SPH_EARG, "stem", "not used with --net %s; only used with the resnets", net);
     if (options_has(spec, OPTION_GROUPS) && !norm_ops((sph_norm)spec->options.norm)->grouped)
-        return sph_fail_key(SPH_EARG, "groups", "only used with --norm gn, and the norm is %s",
+        return sph_fail_key(SPH_EARG, "groups", "only used with --norm gn, but --norm is %s",
                             options_word(spec, OPTION_NORM));
     return 0;
 }
@@ -48,18 +48,17 @@ static int check_data(const struct resolving *r)
     for (size_t i = 0; i < sizeof of_tables / sizeof *of_tables; i++)
         if (r->facts->images && options_has(spec, of_tables[i]))
             return sph_fail_key(SPH_EARG, option_key(of_tables[i]),
-                                "%s holds images, and only tables have columns", source_of(spec));
+                                "only used with tables, but %s contains images", source_of(spec));
     if (o->augment > SPH_AUGMENT_NONE && !r->facts->images)
-        return sph_fail_key(SPH_EARG, "augment", "%s is a table, and only images can be augmented",
-                            source_of(spec));
+        return sph_fail_key(SPH_EARG, "augment", "only used with images, but %s is a table", source_of(spec));
     if (o->augment > SPH_AUGMENT_FLIP && !r->facts->pictures)
         return sph_fail_key(SPH_EARG, "augment",
-                            "%s holds images of one size; %s is for folders of pictures, flip for these",
+                            "%s contains images of one size; %s is for folders of pictures; use flip",
                             source_of(spec), options_word(spec, OPTION_AUGMENT));
     if (options_given(spec, OPTION_SIZE) && !r->facts->images)
-        return sph_fail_key(SPH_EARG, "size", "%s is a table; this option is for images", source_of(spec));
+        return sph_fail_key(SPH_EARG, "size", "only used with images, but %s is a table", source_of(spec));
     if (o->gray > 0 && !r->facts->images)
-        return sph_fail_key(SPH_EARG, "gray", "%s is a table, and only images have colours", source_of(spec));
+        return sph_fail_key(SPH_EARG, "gray", "only used with images, but %s is a table", source_of(spec));
     return 0;
 }
 
@@ -79,10 +78,10 @@ static int check_pictures(const struct resolving *r)
                       {OPTION_DECODE, decodes}};
     for (size_t i = 0; i < sizeof of_folders / sizeof *of_folders; i++)
         if (of_folders[i].wanted && !r->facts->pictures)
-            return sph_fail_key(SPH_EARG, option_key(of_folders[i].id), "%s is no folder of pictures",
-                                source_of(spec));
+            return sph_fail_key(SPH_EARG, option_key(of_folders[i].id),
+                                "only used with folders of pictures, but %s is not one", source_of(spec));
     if (decodes && o->decode != (int)r->facts->decode)
-        return sph_fail_key(SPH_EARG, "decode", "%s was packed with --decode %s; leave this option out",
+        return sph_fail_key(SPH_EARG, "decode", "%s was packed with --decode %s; remove this option",
                             source_of(spec), sph_word(SPH_WORDS_DECODE, (int)r->facts->decode)->word);
     return 0;
 }
@@ -115,13 +114,13 @@ static int check_protocol(const struct job_spec *spec)
         return 0;
     if (o->val > 0)
         return sph_fail_key(SPH_EARG, "val", "found %g, expected 0: %s", o->val,
-                            o->protocol == PROTOCOL_CV ? "the folds of cv are its validation parts"
-                                                       : "under protocol reference the test part validates");
+                            o->protocol == PROTOCOL_CV
+                                ? "--protocol cv uses its folds for validation"
+                                : "--protocol reference uses the test part for validation");
     if (o->protocol == PROTOCOL_CV && !options_has(spec, OPTION_FOLD))
-        return sph_fail_key(SPH_EARG, "fold", "nothing given, expected the fold to leave out");
+        return sph_fail_key(SPH_EARG, "fold", "missing, expected the number of the fold to leave out");
     if (o->protocol == PROTOCOL_REFERENCE && !(o->test > 0))
-        return sph_fail_key(SPH_EARG, "test",
-                            "found 0, and under protocol reference the test part validates");
+        return sph_fail_key(SPH_EARG, "test", "found 0, but --protocol reference needs a test part");
     return 0;
 }
 
@@ -135,21 +134,24 @@ static int check_ensemble(const struct job_spec *spec)
                    ? sph_fail_key(SPH_EARG, "ensemble_val", "only used with --ensemble K, K > 1")
                    : 0;
     if (options_has(spec, OPTION_RECORD))
-        return sph_fail_key(SPH_EARG, "record", "works with a single network, and --ensemble trains %zu",
+        return sph_fail_key(SPH_EARG, "record",
+                            "only used with a single network, but --ensemble is %zu; use --ensemble 1",
                             o->ensemble);
     if (!drawn && !(o->new_head > 0))
-        return sph_fail_key(SPH_EARG, "ensemble", "all %zu networks would start from %s and end nearly equal",
+        return sph_fail_key(SPH_EARG, "ensemble",
+                            "all %zu networks would start from %s and be nearly equal; use --ensemble 1",
                             o->ensemble, o->init);
     if (o->ensemble_val != ENSEMBLE_VAL_FOLDS)
         return 0;
     if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
-        return sph_fail_key(SPH_EARG, "ensemble_val", "folds need a validation part; use --val and holdout");
+        return sph_fail_key(SPH_EARG, "ensemble_val",
+                            "folds need a validation part; use --val above 0 and --protocol holdout");
     enum option_id by = options_has(spec, OPTION_GROUP) ? OPTION_GROUP : OPTION_TIME;
-    return options_has(spec, by) ? sph_fail_key(SPH_EARG, "ensemble_val",
-                                                "folds would separate samples that --%s keeps together; "
-                                                "use --ensemble-val one",
-                                                option_key(by))
-                                 : 0;
+    return options_has(spec, by)
+               ? sph_fail_key(SPH_EARG, "ensemble_val",
+                              "folds would separate samples that --%s keeps together; use one",
+                              option_key(by))
+               : 0;
 }
 
 /* The second training takes from the first when to end, and nothing else. */
@@ -160,14 +162,16 @@ static int check_refit(const struct job_spec *spec)
     if (!(o->refit > 0))
         return 0;
     if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
-        return sph_fail_key(SPH_EARG, "refit",
-                            "needs a validation part that chooses the epoch; use --val and holdout");
+        return sph_fail_key(
+            SPH_EARG, "refit",
+            "needs a validation part that chooses the epoch; use --val above 0 and --protocol holdout");
     if (options_has(spec, OPTION_RECORD))
-        return sph_fail_key(SPH_EARG, "record", "not used with --refit, which keeps a second network");
+        return sph_fail_key(SPH_EARG, "record", "not used with --refit");
     int err = schedule_parse(&schedule, o->schedule, o->warmup);
     return !err && schedule_watches(&schedule)
                ? sph_fail_key(SPH_EARG, "refit",
-                              "schedule %s watches the validation part, which the second training lacks",
+                              "--schedule %s needs a validation part, which the second training does not "
+                              "have; use another schedule",
                               o->schedule)
                : err;
 }
@@ -180,7 +184,8 @@ static int check_tune(const struct resolving *r)
     if (r->kind->make)
         return sph_fail_key(SPH_EARG, "tune", "only supported with --net mlp");
     if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
-        return sph_fail_key(SPH_EARG, "tune", "needs a validation part that chooses; use --val and holdout");
+        return sph_fail_key(SPH_EARG, "tune",
+                            "needs a validation part; use --val above 0 and --protocol holdout");
     return 0;
 }
 
@@ -211,8 +216,8 @@ static int unread(const struct job_spec *spec, enum optimizer_option option)
         if (ops->reads[option])
             snprintf(readers + length, sizeof readers - length, "%s%s", length ? ", " : "", ops->name);
     }
-    return sph_fail_key(SPH_EARG, option_key(optimizer_options[option]), "not used by %s, only by %s",
-                        options_word(spec, OPTION_OPTIMIZER), readers);
+    return sph_fail_key(SPH_EARG, option_key(optimizer_options[option]),
+                        "not used with %s; only used with %s", options_word(spec, OPTION_OPTIMIZER), readers);
 }
 
 /* Written files name momentum, nesterov and epsilon for every optimizer, the others only if they were given. */
@@ -226,7 +231,7 @@ static int check_optimizer(const struct job_spec *spec)
             return unread(spec, (enum optimizer_option)i);
     }
     if (options_has(spec, OPTION_HUBER_DELTA) && !loss_row((sph_loss)spec->options.loss)->reads_delta)
-        return sph_fail_key(SPH_EARG, "huber_delta", "only used with --loss huber, and the loss is %s",
+        return sph_fail_key(SPH_EARG, "huber_delta", "only used with --loss huber, but --loss is %s",
                             options_word(spec, OPTION_LOSS));
     return 0;
 }

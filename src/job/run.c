@@ -31,7 +31,7 @@ int sph_run_take_member(sph_run *run, size_t member)
 {
     NEED(run);
     if (member >= run->members)
-        return sph_fail_key(SPH_EARG, "member", "found %zu, and %s has %zu, counted from 0", member, run->dir,
+        return sph_fail_key(SPH_EARG, "member", "found %zu, but %s has %zu, counted from 0", member, run->dir,
                             run->members);
     for (size_t k = 0; k < run->members; k++)
         if (k != member)
@@ -43,10 +43,11 @@ int sph_run_take_member(sph_run *run, size_t member)
 
 int run_check_single(const sph_run *run, const char *what)
 {
-    return run->members == 1 ? 0
-                             : sph_fail_at(SPH_EARG, run->dir,
-                                           "an ensemble of %zu nets, and %s are of one: --member K takes one",
-                                           run->members, what);
+    return run->members == 1
+               ? 0
+               : sph_fail_at(SPH_EARG, run->dir,
+                             "an ensemble of %zu networks, but %s need a single network; use --member K",
+                             run->members, what);
 }
 
 static int put_option(sph_run *run, enum option_id id, const char *value)
@@ -80,7 +81,8 @@ int sph_run_set(sph_run *run, const char *name, const char *value)
     for (size_t i = 0; i < sizeof may / sizeof *may; i++)
         if (id == (int)may[i])
             return put_option(run, (enum option_id)id, value);
-    return sph_fail_key(SPH_EARG, name, "is the run's own, expected workers, skip-bad, strict or keep");
+    return sph_fail_key(SPH_EARG, name,
+                        "cannot be changed after training, expected workers, skip-bad, strict or keep");
 }
 
 const char *sph_run_get(const sph_run *run, const char *name)
@@ -110,10 +112,10 @@ int run_check_net(const sph_net *net, const sph_data *data, const char *path)
 {
     size_t outputs = sph_data_outputs(data);
     if (sph_net_inputs(net) != data->features)
-        return sph_fail_at(SPH_EFORMAT, path, "the net takes %zu inputs, and the data have %zu features",
+        return sph_fail_at(SPH_EFORMAT, path, "the network has %zu inputs, but the data have %zu features",
                            sph_net_inputs(net), data->features);
     if (sph_net_outputs(net) != outputs)
-        return sph_fail_at(SPH_EFORMAT, path, "the net gives %zu outputs, and the data ask for %zu",
+        return sph_fail_at(SPH_EFORMAT, path, "the network has %zu outputs, but the data need %zu",
                            sph_net_outputs(net), outputs);
     return 0;
 }
@@ -179,10 +181,10 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     sph_data_opts how = reading_of(run);
     *out = NULL;
     if (!err && !source && run->spec->options.data && !strcmp(run->spec->options.data, DATA_STDIN))
-        err = sph_fail_key(SPH_EARG, "data", "%s: the run's own data came by standard input: name data",
-                           run->dir);
+        err =
+            sph_fail_key(SPH_EARG, "data", "%s: the run was trained on standard input; use --data", run->dir);
     if (!err && run->keep && json_object_get(run->schema, "images"))
-        err = sph_fail_key(SPH_EARG, "keep", "images have no columns");
+        err = sph_fail_key(SPH_EARG, "keep", "only used with tables, not with images");
     if (!err && source)
         err = data_open_like(&data, source, run->schema, need_targets, &how);
     else if (!err && !(err = run_own_data(run, NULL)))
@@ -209,7 +211,7 @@ int run_test_part(sph_run *run, const uint32_t **rows, size_t *count)
 {
     int err = run_own_split(run);
     if (!err && !run->split.test_rows)
-        err = sph_fail_key(SPH_EARG, "data", "%s: the run has no test part of its own: name data", run->dir);
+        err = sph_fail_key(SPH_EARG, "data", "%s: the run has no test part; use --data", run->dir);
     *rows = run->split.test;
     *count = run->split.test_rows;
     return err;

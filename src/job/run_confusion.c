@@ -42,7 +42,7 @@ int sph_run_confusion(sph_run *run, const char *source, sph_confusion *out)
     *out = (sph_confusion){0};
     int err = run_open_data(run, source, 1, &data);
     if (!err && (data->task == SPH_TASK_REGRESSION || data->targets != 1))
-        err = sph_fail_key(SPH_EARG, "confusion", "%s tells no classes apart", run->dir);
+        err = sph_fail_key(SPH_EARG, "confusion", "%s is not a classifier", run->dir);
     size_t count = err ? 0 : data->rows;
     if (!err && !source)
         err = run_test_part(run, &rows, &count);

@@ -136,8 +136,7 @@ static int check_folder(const char *dir, const char *config)
         err = file_exists(dir) ? sph_fail_at(SPH_EFORMAT, dir, "a file, expected a run folder")
                                : sph_fail_at(SPH_EIO, dir, "no such run folder");
     else if (!err && !file_exists(config) && file_exists(experiment))
-        err = sph_fail_at(SPH_EFORMAT, dir,
-                          "an experiment, not a run; its runs lie in %s/jobs, by method and seed", dir);
+        err = sph_fail_at(SPH_EFORMAT, dir, "an experiment, not a run; its runs are in %s/jobs", dir);
     else if (!err && !file_exists(config))
         err = sph_fail_at(SPH_EFORMAT, dir, "not a run folder: it has no %s", RUNFOLDER_CONFIG);
     mem_free(experiment);
@@ -199,10 +198,10 @@ static int check_finished(const sph_run *run)
     if (!err && run->result)
         err = json_member_bool(run->result, result, "diverged", &diverged);
     if (!err && diverged)
-        err = sph_fail_at(SPH_EFORMAT, run->dir, "the run diverged: it has no model");
+        err = sph_fail_at(SPH_EFORMAT, run->dir, "the run diverged and has no model");
     else if (!err && !file_exists(model))
-        err = sph_fail_at(SPH_EFORMAT, run->dir, "the run is not finished: it has no %s; go on with --resume",
-                          RUNFOLDER_MODEL);
+        err = sph_fail_at(SPH_EFORMAT, run->dir,
+                          "the run is not finished (%s is missing); continue with --resume", RUNFOLDER_MODEL);
     mem_free(model);
     mem_free(result);
     return err;
@@ -212,7 +211,7 @@ static int open_finished(sph_run *run, const char *dir)
 {
     int err = run_read(run, dir, 0, NULL);
     if (!err && !(err = check_finished(run)) && !(err = run_open_model(run)) && !run->schema)
-        err = sph_fail_at(SPH_EFORMAT, dir, RUNFOLDER_MODEL " says nothing about the columns of its data");
+        err = sph_fail_at(SPH_EFORMAT, dir, RUNFOLDER_MODEL " does not describe the columns of its data");
     return err;
 }
 

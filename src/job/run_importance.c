@@ -43,8 +43,8 @@ static int score(struct scorer *s, double *out)
             if (!isnan(*out))
                 return 0;
             const char *why = sph_metric_about(s->metric)->undefined;
-            return sph_fail_key(SPH_EARG, "metric", "%s has no value in these rows: it is undefined %s", word,
-                                why ? why : "where a prediction is not a finite number");
+            return sph_fail_key(SPH_EARG, "metric", "%s is undefined %s in these rows", word,
+                                why ? why : "because a prediction is not a finite number");
         }
     return sph_fail_key(SPH_EARG, "metric", "%s is not a metric of the run's task", word);
 }

@@ -47,7 +47,7 @@ static int run_lost_data(const sph_run *run, int err)
         strcmp(sph_failure()->path, data) != 0)
         return err;
     return sph_fail_more(
-        err, "; the run names its data relative to where it was trained: --data says where they are");
+        err, "; the run's path of the data is relative to the folder in which it was trained; use --data");
 }
 
 static int open_data(struct aim *aim)
@@ -57,8 +57,7 @@ static int open_data(struct aim *aim)
     if (err < 0 && err != SPH_EMEMORY && o->data)
         err = run_open_data(aim->run, o->data, 0, &aim->data);
     if (!err && aim->data->image.pictures)
-        return sph_fail_key(SPH_EARG, "data",
-                            "regions need rows in memory, and these are pictures of a folder");
+        return sph_fail_key(SPH_EARG, "data", "regions are not supported for folders of pictures");
     if (err < 0 && err != SPH_EMEMORY && !o->data && o->window && !o->plane)
         return 0;
     return !err || o->data ? err : run_lost_data(aim->run, err);
@@ -71,14 +70,13 @@ static int check_inputs(const struct aim *aim)
     size_t n = sph_net_inputs(aim->run->net);
     if (!aim->opts->plane && n > 2)
         return sph_fail_key(SPH_EARG, "plane",
-                            "nothing given, and the net has %zu inputs: expected three data rows such as "
-                            "0,1,2",
-                            n);
+                            "missing; a network with %zu inputs needs three rows such as 0,1,2", n);
     if (aim->opts->colour_output && sph_net_outputs(aim->run->net) != 1)
-        return sph_fail_key(SPH_EARG, "colour", "the net has %zu outputs: only one can be shown by colour",
+        return sph_fail_key(SPH_EARG, "colour",
+                            "output requires a network with one output, but this one has %zu; use units",
                             sph_net_outputs(aim->run->net));
     if (aim->opts->plane && n < 2)
-        return sph_fail_key(SPH_EARG, "plane", "the net has 1 input, and no plane lies in a line");
+        return sph_fail_key(SPH_EARG, "plane", "not used with a network of one input");
     return 0;
 }
 
@@ -92,8 +90,9 @@ static int find_plane(struct aim *aim)
         return SPH_EMEMORY;
     for (size_t p = 0; p < 3; p++) {
         if (rows[p] >= aim->data->rows)
-            return sph_fail_key(SPH_EARG, "plane", "row %zu, expected 0 to %zu: the data have %zu rows",
-                                rows[p], aim->data->rows - 1, aim->data->rows);
+            return sph_fail_key(SPH_EARG, "plane",
+                                "found row %zu, expected 0 to %zu, because the data have %zu rows", rows[p],
+                                aim->data->rows - 1, aim->data->rows);
         for (size_t i = 0; i < n; i++)
             aim->point[p * n + i] = feature(aim, rows[p], i);
     }

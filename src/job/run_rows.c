@@ -68,7 +68,8 @@ int run_rows_open(struct run_rows *out, sph_run *run, const char *source)
 {
     *out = (struct run_rows){0};
     if (json_object_get(run->schema, "images"))
-        return sph_fail_key(SPH_EARG, "data", "%s was trained on images, expected a table", run->dir);
+        return sph_fail_key(SPH_EARG, "data", "%s was trained on images, expected a run on a table",
+                            run->dir);
     int err = run_open_data(run, source, 1, &out->data);
     if (!err)
         err = choose_rows(out, run, source);
@@ -201,7 +202,7 @@ int sph_run_eval_targets(sph_run *run, const char *source, sph_scores *each)
     struct run_rows rows;
     int err = run_rows_open(&rows, run, source);
     if (!err && rows.data->task != SPH_TASK_REGRESSION)
-        err = sph_fail_key(SPH_EARG, "task", "the run tells classes apart, expected a regression");
+        err = sph_fail_key(SPH_EARG, "task", "the run is a classifier, expected a regression");
     for (size_t t = 0; !err && t < rows.targets; t++)
         err = score_target(&rows, t, &each[t]);
     run_rows_free(&rows);

@@ -101,7 +101,7 @@ int verdicts_make(struct verdict *out, sph_net *const *nets, size_t members, con
                   const uint32_t *rows, size_t count)
 {
     if (data->task == SPH_TASK_REGRESSION || data->targets != 1 || !data->y)
-        return sph_fail(SPH_EARG, "the rows have no class each");
+        return sph_fail(SPH_EARG, "the rows have no classes");
     struct judging judging = {out, data, rows, nets, members};
     return rows_walk(data, nets[0], rows, count, judge_piece, &judging);
 }

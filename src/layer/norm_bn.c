@@ -219,7 +219,7 @@ static int shorten(const struct norm_values *norm, size_t j, double length, char
 {
     double var = (norm->tensor[VAR][j] + norm->epsilon) / length / length - norm->epsilon;
     if (!(var >= 0)) {
-        snprintf(why, size, "bn's variance would become %g: the weights' length %g is too large for it", var,
+        snprintf(why, size, "the variance of bn would become %g because the weights have length %g", var,
                  length);
         return -1;
     }

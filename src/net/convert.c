@@ -201,7 +201,7 @@ int sph_net_convert(sph_net **out, const sph_net *net, sph_param to, int flags)
     if (flags & ~(SPH_CONVERT_STRICT | SPH_CONVERT_KEEP_BN))
         return sph_fail_key(SPH_EARG, "conversion", "unknown flags %#x", (unsigned)flags);
     if (!net->ready)
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the network is not ready; call sph_net_ready first");
     int fold = param_has_radius(to) && !(flags & SPH_CONVERT_KEEP_BN);
     int copy = is_copy(net, to, strict, fold);
     size_t layers = net->layer_count;

@@ -39,7 +39,7 @@ const char *convert_blocked(const struct conversion *c, const struct form *form,
     if (convert_behind_averages(c->net, c->net->output) == node)
         return "it is the net's output";
     if (form->from->norm->at_output)
-        return "imn stands behind its activation";
+        return "imn follows its activation";
     for (size_t i = next_reader(c->net, node, (size_t)node); i < c->net->node_count;
          i = next_reader(c->net, node, i)) {
         const struct net_node *reader = &c->net->nodes[i];

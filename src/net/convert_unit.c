@@ -62,9 +62,9 @@ static int zero_row(struct conversion *c, struct form *form, size_t j)
         return 0;
     const char *why = convert_blocked(c, form, 1);
     if (why)
-        return convert_refuse(form, j,
-                              "its weights are 0 and its output is always %g, which no bias can take: %s%s",
-                              constant, why, advice(form));
+        return convert_refuse(
+            form, j, "its weights are 0 and its output is always %g, which a bias cannot represent: %s%s",
+            constant, why, advice(form));
     convert_move_constant(c, form, j, constant);
     return 0;
 }
@@ -96,12 +96,12 @@ int convert_to_direction(struct conversion *c, struct form *form, size_t j)
     if (length == 1 || ((fixed || drawn) && fabs(length - 1) <= rounding))
         return 0;
     if (norm->per_sample)
-        return convert_refuse(
-            form, j, "its weights have length %g, and %s, which joins the units, lets it not become r",
-            length, norm->name);
+        return convert_refuse(form, j,
+                              "its weights have length %g, which cannot become r because %s combines units",
+                              length, norm->name);
     if (fixed)
         return convert_refuse(
-            form, j, "its weights have length %g, and %s, which is not homogeneous, lets it not become r%s",
+            form, j, "its weights have length %g, which cannot become r because %s is not homogeneous%s",
             length, form->from->act->name, advice(form));
     if (norm->shorten)
         return shorten(form, j, length);
@@ -114,9 +114,9 @@ int convert_to_sign(struct form *form, size_t j)
 {
     double size = fabs(form->s[j]);
     if (size != 1 && size != 0 && !form->from->act->rescales)
-        return convert_refuse(form, j,
-                              "its r is %g, which %s, not being homogeneous, lets not become weights",
-                              form->s[j], form->from->act->name);
+        return convert_refuse(
+            form, j, "its r is %g, which cannot become part of the weights because %s is not homogeneous",
+            form->s[j], form->from->act->name);
     if (size != 1)
         convert_scale_unit(form, j, size);
     form->s[j] = form->s[j] < 0 ? -1 : 1;

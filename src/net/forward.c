@@ -75,7 +75,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
     if (rows)
         NEED(x, y);
     if (!net->ready)
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the network is not ready; call sph_net_ready first");
     size_t n = sph_net_inputs(net), ld = net_row_length(net), outputs = sph_net_outputs(net);
     size_t most = net_rows_at_once(net, FORWARD_ROWS), batch = rows < most ? rows : most;
     if (!rows)
@@ -125,7 +125,8 @@ int sph_net_weight(const sph_net *net, size_t k, double *w, double *b, double *s
 {
     NEED(net);
     if (!net->ready || k >= net->layer_count)
-        return sph_fail(SPH_EARG, "layer %zu of a net with %zu layers", k, net->ready ? net->layer_count : 0);
+        return sph_fail(SPH_EARG, "no layer %zu; the network has %zu layers", k,
+                        net->ready ? net->layer_count : 0);
     struct weights *weights = NULL;
     int err = weights_new(&weights, (sph_net *)net, net->k, 0);
     if (err < 0)

@@ -42,11 +42,11 @@ static int unknown(const sph_net *net, const char *path)
             err = add_paths(&paths, &count, &capacity, net->tensors[i].view.name);
     const char *nearest = err ? NULL : text_nearest(path, (const char *const *)paths, count);
     if (!err && nearest)
-        err = sph_fail_key(SPH_EARG, "freeze", "the net learns nothing under '%.80s', did you mean '%s'?",
+        err = sph_fail_key(SPH_EARG, "freeze", "no trained tensor begins with '%.80s', did you mean '%s'?",
                            path, nearest);
     else if (!err)
         err =
-            sph_fail_key(SPH_EARG, "freeze", "the net learns nothing under '%.80s'; its layers are %s to %s",
+            sph_fail_key(SPH_EARG, "freeze", "no trained tensor begins with '%.80s'; the layers are %s to %s",
                          path, net->layers[0].path, net->layers[net->layer_count - 1].path);
     mem_free_texts(paths, count);
     return err;
@@ -86,8 +86,7 @@ static int sum_up(struct freeze *freeze, const sph_net *net)
                 freeze->weights[tensor->layer] = 0;
     }
     return left ? 0
-                : sph_fail_key(SPH_EARG, "freeze",
-                               "all that the net learns is frozen, expected something left to train");
+                : sph_fail_key(SPH_EARG, "freeze", "all tensors are frozen, expected at least one to train");
 }
 
 int freeze_new(struct freeze **out, const sph_net *net, const char *paths)

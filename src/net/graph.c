@@ -56,9 +56,9 @@ static int make_room(sph_net *net, const struct net_node *node)
 {
     size_t numbers;
     if (net->ready)
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is ready: no node can be added");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the network is ready; nodes cannot be added");
     if (net->node_count == NET_MOST_NODES)
-        return sph_fail_key(SPH_EARG, "net", "a net has at most %d nodes", NET_MOST_NODES);
+        return sph_fail_key(SPH_EARG, "net", "a network has at most %d nodes", NET_MOST_NODES);
     if (!size_product(&numbers, (size_t[]){node->channels, node->height, node->width}, 3) ||
         numbers > NET_MOST_NUMBERS)
         return sph_fail_key(SPH_EARG, "net", "%zu x %zu x %zu numbers are more than this machine can address",
@@ -78,7 +78,7 @@ static int add_node(sph_net *net, struct net_node node)
 static int check_node(const sph_net *net, int node, const char *what)
 {
     if (!net->node_count)
-        return sph_fail_key(SPH_EARG, what, "the net has no input yet");
+        return sph_fail_key(SPH_EARG, what, "the network has no input yet");
     if (node < 0 || (size_t)node >= net->node_count)
         return sph_fail_key(SPH_EARG, what, "its input is node %d, but nodes are 0..%zu", node,
                             net->node_count - 1);
@@ -113,22 +113,22 @@ static int check_layer(const sph_layer *spec, const char *path)
         return sph_fail_key(SPH_EARG, path, "0 units, expected at least 1");
     if ((unsigned)spec->param >= SPH_PARAM_COUNT || (unsigned)spec->norm >= SPH_NORM_COUNT ||
         (unsigned)spec->act >= SPH_ACT_COUNT || (unsigned)spec->init >= SPH_INIT_COUNT)
-        return sph_fail_key(SPH_EARG, path, "a word of its description is not one of the known values");
+        return sph_fail_key(SPH_EARG, path, "a value in its description is unknown");
     int has_radius = param_has_radius(spec->param);
     if (spec->init == SPH_INIT_PAPER && !has_radius)
-        return sph_fail_key(SPH_EARG, path,
-                            "init paper draws directions and sets r to 1: it is for gmp and sphere only");
+        return sph_fail_key(SPH_EARG, path, "--init paper is only for gmp and sphere; use glorot or he");
     const sph_details *details = &spec->details;
     if ((unsigned)details->imn_at >= SPH_IMN_PLACE_COUNT ||
         (unsigned)details->mbn_bias >= SPH_MBN_BIAS_COUNT ||
         (unsigned)details->angle_order >= SPH_ANGLE_ORDER_COUNT ||
         (unsigned)details->fan_out >= SPH_FAN_OUT_COUNT)
-        return sph_fail_key(SPH_EARG, path, "a word of its details is not one of the known values");
+        return sph_fail_key(SPH_EARG, path, "a value in its details is unknown");
     if (!(details->norm_epsilon >= 0) || !isfinite(details->norm_epsilon))
-        return sph_fail_key(SPH_EARG, path, "norm epsilon %g, expected a number above 0, or 0: the usual one",
+        return sph_fail_key(SPH_EARG, path,
+                            "norm epsilon %g, expected a number above 0, or 0 for the default",
                             details->norm_epsilon);
     if (spec->signs && has_radius)
-        return sph_fail_key(SPH_EARG, path, "output signs are for sp and wn: gmp and sphere have r");
+        return sph_fail_key(SPH_EARG, path, "output signs are only for sp and wn");
     return 0;
 }
 
@@ -137,17 +137,17 @@ static int find_groups(struct net_layer *layer, size_t pixels)
 {
     size_t units = layer->spec.units, *groups = &layer->spec.norm_groups;
     if (!layer->norm->grouped && *groups)
-        return sph_fail_key(SPH_EARG, layer->path, "%zu groups, but norm %s has none", *groups,
+        return sph_fail_key(SPH_EARG, layer->path, "%zu groups, but norm %s does not use groups", *groups,
                             layer->norm->name);
     if (!layer->norm->grouped)
         return 0;
     if (*groups && units % *groups)
-        return sph_fail_key(SPH_EARG, layer->path, "its %zu units do not fall into %zu groups of equal size",
-                            units, *groups);
+        return sph_fail_key(SPH_EARG, layer->path,
+                            "%zu units cannot be divided into %zu groups of equal size", units, *groups);
     if (*groups > 1 && *groups == units && pixels == 1)
         return sph_fail_key(SPH_EARG, layer->path,
-                            "%zu groups of one number each, which %s would make 0; expected fewer", *groups,
-                            layer->norm->name);
+                            "%zu groups of one value each, which %s would set to 0; use fewer groups",
+                            *groups, layer->norm->name);
     for (size_t usual = 32; !*groups; usual /= 2)
         if (usual == 1 || (units % usual == 0 && units / usual >= 4)) /* two units would become +-1 */
             *groups = usual;
@@ -167,7 +167,7 @@ static int add_layer(sph_net *net, const sph_layer *spec, struct net_node node, 
         return sph_fail_key(SPH_EARG, layer.path, "a layer's name has at most %zu bytes",
                             sizeof layer.path - 1);
     if (levels_seen(&net->names.layers, layer.path) != SIZE_MAX)
-        return sph_fail_key(SPH_EARG, layer.path, "two layers of one name");
+        return sph_fail_key(SPH_EARG, layer.path, "two layers have this name");
 
     size_t groups = layer_groups(&layer), inputs;
     if (!size_times(&inputs, net->nodes[node.in[0]].channels / groups, window_area) ||
@@ -296,7 +296,7 @@ int sph_net_conv(sph_net *net, int from, const sph_layer *spec)
         return err;
     if (spec->groups && (node.channels % spec->groups || spec->units % spec->groups))
         return sph_fail_key(SPH_EARG, name,
-                            "%zu channels and %zu units do not both fall into %zu groups of equal size",
+                            "%zu channels and %zu units cannot both be divided into %zu groups of equal size",
                             node.channels, spec->units, spec->groups);
     node.kind = NODE_CONV;
     node.channels = spec->units;
@@ -373,9 +373,9 @@ int sph_net_act(sph_net *net, int from, sph_act act)
     if (err < 0)
         return err;
     if ((unsigned)act >= SPH_ACT_COUNT)
-        return sph_fail_key(SPH_EARG, "activation", "%d is not one of the known values", (int)act);
+        return sph_fail_key(SPH_EARG, "activation", "unknown value %d", (int)act);
     if (act_ops(act)->shapes)
-        return sph_fail_key(SPH_EARG, "activation", "%s learns its shape and belongs to a layer",
+        return sph_fail_key(SPH_EARG, "activation", "%s has learned parameters and must belong to a layer",
                             act_ops(act)->name);
     const struct net_node *in = &net->nodes[from];
     return add_node(net, (struct net_node){.kind = NODE_ACT,
@@ -390,14 +390,14 @@ int net_finish(sph_net *net, int output)
 {
     int err;
     if (net->ready)
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is ready already");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the network is already ready");
     if ((err = check_node(net, output, "output")) < 0)
         return err;
     if (!net->layer_count)
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net has no layer");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the network has no layer");
     if ((size_t)output + 1 != net->node_count)
         return sph_fail_key(SPH_EARG, "output",
-                            "node %d is not the last one; nodes behind it would never be used", output);
+                            "node %d is not the last one; the nodes after it would not be used", output);
     const struct net_node *last = &net->nodes[output];
     if (node_pixels(last) != 1)
         return sph_fail_key(SPH_EARG, "output",

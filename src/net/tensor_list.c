@@ -40,7 +40,7 @@ static int add_tensor(sph_net *net, size_t layer, const char *name, int learned,
     if (levels_place(&net->names.tensors, tensor->view.name, &place) < 0)
         return SPH_EMEMORY;
     if (place != net->tensor_count)
-        return sph_fail_key(SPH_EARG, tensor->view.name, "two tensors of one name");
+        return sph_fail_key(SPH_EARG, tensor->view.name, "two tensors have this name");
     net->tensor_count++;
     *at = *length;
     *length += count;
@@ -228,7 +228,7 @@ static int find_for(const sph_net *net, const char *name, size_t count, const st
 {
     *out = net_find_tensor(net, name);
     if (!*out)
-        return sph_fail_of(SPH_EARG, "", 0, name, "the net has no tensor %s", name);
+        return sph_fail_of(SPH_EARG, "", 0, name, "the network has no tensor %s", name);
     if ((*out)->view.count != count)
         return sph_fail_of(SPH_EARG, "", 0, name, "%s has %zu numbers, %zu were given", name,
                            (*out)->view.count, count);

@@ -36,7 +36,7 @@ static int add_conv(struct builder *b, int from, const char *prefix, const char 
     char path[64];
     snprintf(path, sizeof path, "%s%s", prefix, name);
     if (!conv->units)
-        return sph_fail_of(SPH_EARG, "", 0, "scale", "width scale %g leaves %s no channel", b->spec->scale,
+        return sph_fail_of(SPH_EARG, "", 0, "scale", "width %g leaves %s without channels", b->spec->scale,
                            path);
     sph_layer layer = {.size = sizeof(sph_layer),
                        .path = path,
@@ -278,6 +278,6 @@ int sph_net_zoo(sph_net **out, sph_net_kind kind, const sph_image_net *spec)
     if (err < 0)
         return err;
     if ((unsigned)kind >= SPH_NET_COUNT || !net_kind(kind)->make)
-        return sph_fail_key(SPH_EARG, "kind", "%d is no network for images", (int)kind);
+        return sph_fail_key(SPH_EARG, "kind", "%d is not a network for images", (int)kind);
     return net_kind(kind)->make(out, &own);
 }

@@ -188,9 +188,11 @@ void comparison_notes(struct text *notes, const struct comparison *const *list, 
     if (!compared)
         return;
     table_line(notes, "Intervals: %d %% of %d resamples of the splits%s.", COMPARISON_PERCENT,
-               COMPARISON_RESAMPLES, small ? "; of fewer than 10 splits they are too narrow" : "");
+               COMPARISON_RESAMPLES, small ? "; with fewer than 10 splits they are too narrow" : "");
     if (list[0]->family > 1)
-        table_line(notes, "%s%s; corrected: for %zu comparisons, by Holm, which decides.", p_words,
+        table_line(notes,
+                   "%s%s; corrected: p corrected for %zu comparisons by Holm, which decides significance.",
+                   p_words,
                    approximate ? "; ~ is the normal approximation (equal splits, ties, or more than 50)" : "",
                    list[0]->family);
     else
@@ -212,7 +214,7 @@ static void add_edges(struct table *out, const struct comparison_input *input)
             text_add(&words, "%s%s: %s", words.length ? ". " : "", input->methods[m].name,
                      input->methods[m].edge);
     if (words.length && !words.failed)
-        table_line(&out->notes, "Chosen at the edge of what was tried: %s.", words.chars);
+        table_line(&out->notes, "Chosen at the edge of the grid: %s.", words.chars);
     out->failed |= words.failed;
     text_free(&words);
 }
@@ -223,7 +225,8 @@ static void add_notes(struct table *out, const struct comparison *comparison)
     if (!comparison->input->set) /* several sets: once for all of them */
         comparison_notes(&out->notes, &comparison, 1);
     if (comparison->reference && comparison->input->reference_method < 0)
-        table_line(&out->notes, "%s was made the reference because its mean is best: that flatters it.",
+        table_line(&out->notes,
+                   "%s is the reference because its mean is best, which biases the comparison in its favour.",
                    comparison->reference);
 }
 
@@ -258,7 +261,7 @@ void pairs_table(struct table *out, const struct comparison *comparison)
     *out = (struct table){0};
     if (comparison->reference || !comparison->pair_count)
         return;
-    table_line(&out->caption, "%s%seach with each: the first minus the second",
+    table_line(&out->caption, "%s%sall pairs: the first minus the second",
                comparison->input->set ? comparison->input->set : "", comparison->input->set ? ", " : "");
     for (int c = 0; c < COLUMNS; c++) {
         struct table_column column = is_of_pair(c) ? columns[c] : (struct table_column){0};

@@ -34,7 +34,7 @@ void diagnostics_table(struct table *out, const struct results *results)
     const struct sph_experiment *e = results->experiment;
     size_t lines = experiment_lines(e), per_set = e->method_count * lines;
     *out = (struct table){0};
-    table_line(&out->title, "%s: what became of the units; means over %zu seed%s", e->name, e->seed_count,
+    table_line(&out->title, "%s: dead and always active units; means over %zu seed%s", e->name, e->seed_count,
                e->seed_count == 1 ? "" : "s");
     TABLE_COLUMNS(out, DIAGNOSTICS);
     table_rows(out, experiment_sets(e) * per_set);
@@ -47,11 +47,11 @@ void diagnostics_table(struct table *out, const struct results *results)
             experiment_add_point(e, line, &point);
         DIAGNOSTICS(TABLE_CELL)
     }
-    table_line(
-        &out->notes,
-        "dead: on for no training row; always on: for all of them; near a pole: of gmp's units with three "
-        "inputs or more, those with |sin theta| below %g in an angle before the last; shares of the units.",
-        diagnostics_near_pole);
+    table_line(&out->notes,
+               "dead: active for no training row; always on: active for all of them; near a pole: gmp units "
+               "with three or more inputs and |sin theta| below %g in an angle other than the last; all are "
+               "shares of the units.",
+               diagnostics_near_pole);
 }
 
 json_t *diagnostics_to_json(const struct results *results, const struct table *table)

@@ -85,10 +85,9 @@ static int add_protocol(const struct page *page)
     text_add(&words, "Protocol %s. %s", options_word(e->base, OPTION_PROTOCOL), choice_words(e));
     if (e->grid.count && !e->table.all_points)
         text_add(&words, " and the point of the grid, for each seed by itself");
-    text_add(&words, "%s. All methods see the same rows, and a seed draws the same split for all of them.",
-             e->base->options.protocol == PROTOCOL_REFERENCE
-                 ? ""
-                 : "; the test part is looked at once, at the end");
+    text_add(&words, "%s. For each seed, all methods use the same split.",
+             e->base->options.protocol == PROTOCOL_REFERENCE ? ""
+                                                             : "; the test part is used once, at the end");
     return say(page->report, report_paragraph, &words);
 }
 
@@ -140,7 +139,7 @@ static int add_comparison(const struct page *page)
 {
     if (!page->experiment->method_count)
         return 0;
-    report_section(page->report, "What was compared");
+    report_section(page->report, "Methods and data");
     int err = add_methods(page);
     if (!err)
         err = add_grid(page);
@@ -156,8 +155,8 @@ static int add_perturb(const struct page *page)
         return 0;
     report_section(page->report, "Under a perturbation");
     text_add(&words,
-             "One unit with %zu inputs under five parameterizations, all with the same boundary at first; "
-             "then eps is added to each of its learned numbers.",
+             "One unit with %zu inputs under five parameterizations with the same boundary; eps is added to "
+             "each of its parameters.",
              page->results->perturb->inputs);
     int err = say(page->report, report_paragraph, &words);
     for (int shift = 0; shift < 2 && !err; shift++)
@@ -182,7 +181,7 @@ static int add_failures(const struct page *page)
         reported += gave_nothing(&r->outcomes[r->final[i]]) ? 1 : 0;
     if (!diverged && !failed)
         return 0;
-    text_add(&words, "%zu of %zu jobs gave no number: %zu diverged, %zu failed", diverged + failed, r->count,
+    text_add(&words, "%zu of %zu jobs have no score: %zu diverged, %zu failed", diverged + failed, r->count,
              diverged, failed);
     if (words.failed) {
         text_free(&words);
@@ -190,7 +189,7 @@ static int add_failures(const struct page *page)
     }
     size_t length = words.length;
     if (reported && !failed)
-        text_add(&words, "; %zu of them would have been reported, and their seeds are missing in the table.",
+        text_add(&words, "; %zu of them belong to reported results, so their seeds are missing in the table.",
                  reported);
     if ((reported || failed) && !words.failed)
         report_warning(page->report, words.chars);
@@ -223,12 +222,12 @@ static int add_set(const struct page *page, size_t set)
     for (size_t i = 0; matrices && i < tables->matrix_count && !err; i++)
         err = report_table(page->report, &tables->matrices[i]);
     if (matrices)
-        report_fold(page->report, "The same with standard errors, a line for each point");
+        report_fold(page->report, "The same with standard errors, one line for each point");
     if (!err)
         err = report_table(page->report, table);
     if (has_mark(table, MARK_LEAD))
-        report_note(page->report, input->larger_is_better ? "Bold: the largest mean, not a verdict."
-                                                          : "Bold: the smallest mean, not a verdict.");
+        report_note(page->report, input->larger_is_better ? "Bold: the largest mean; this is not a test."
+                                                          : "Bold: the smallest mean; this is not a test.");
     report_unfold(page->report);
     if (!err && tables->pairs.row_count)
         err = report_table(page->report, &tables->pairs);
@@ -273,7 +272,7 @@ static int add_tolerance(const struct page *page)
     const struct table *overall = &page->tables->tolerance_overall, *table = &page->tables->tolerance;
     if (!overall->row_count)
         return 0;
-    report_section(page->report, "How wrong a learning rate may be");
+    report_section(page->report, "Tolerance of the learning rate");
     int err = report_table(page->report, overall);
     report_list(page->report, &overall->verdicts);
     report_notes(page->report, &overall->notes);
@@ -304,11 +303,11 @@ static int add_set_motion(const struct page *page, size_t set)
     const char *name = page->results->sets ? experiment_set_name(page->experiment, set) : NULL;
     int err = 0;
     if (motion->row_count) {
-        begin_section(page, "How far the boundaries move", name);
+        begin_section(page, "Moves of the boundaries", name);
         err = report_table(page->report, motion);
         report_notes(page->report, &motion->notes);
     } else if (papers->row_count) {
-        begin_section(page, "Beside the papers", name);
+        begin_section(page, "Comparison with the papers", name);
     }
     return err || !papers->row_count ? err : report_table(page->report, papers);
 }
@@ -326,7 +325,7 @@ static int add_diagnostics(const struct page *page)
     struct table table;
     if (!page->results->units || !page->experiment->method_count)
         return 0;
-    report_section(page->report, "What became of the units");
+    report_section(page->report, "Dead and always active units");
     diagnostics_table(&table, page->results);
     int err = report_table(page->report, &table);
     report_notes(page->report, &table.notes);
@@ -424,15 +423,15 @@ static int add_versions(const struct page *page)
 
 static int add_repeating(const struct page *page)
 {
-    report_section(page->report, "How to repeat it");
-    report_paragraph(page->report, EXPERIMENT_FILE
-                     " beside this page is the whole experiment. The same version on the same kind of "
-                     "processor gives the same bits, whatever the number of jobs side by side; "
-                     "another processor rounds differently.");
+    report_section(page->report, "Repeat this");
+    report_paragraph(
+        page->report, EXPERIMENT_FILE
+        " in the folder of this page describes the whole experiment. The same version on the same kind of "
+        "processor gives the same bits for any number of parallel jobs; other processors round differently.");
     report_code(page->report, "In the folder of this page:",
                 "spherelu run " EXPERIMENT_FILE " --out again     # everything, from the start");
     int err = page_add_file(page->report, page->results->dir, EXPERIMENT_FILE,
-                            EXPERIMENT_FILE ": every setting, defaults included");
+                            EXPERIMENT_FILE ": every option, including defaults");
     if (err < 0)
         return err;
     report_fold(page->report, "Versions and machine");

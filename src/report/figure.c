@@ -162,7 +162,9 @@ static int add_script(struct text *out, const char *name)
         int there = file_exists(path);
         if (there && !(file_is_own(dir) && file_is_own(path)))
             err = sph_fail_key(SPH_EIO, "SPHERELU_FIGURES",
-                               "%s: another user may write it, and gnuplot does whatever it says", path);
+                               "%s: another user can write to it, and gnuplot would run its commands; make "
+                               "it writable only by you",
+                               path);
         if (there && !err && !(err = file_read(&chars, NULL, path)))
             text_add(out, "%s", chars);
         mem_free(chars);
@@ -239,11 +241,10 @@ static int write_all(const struct figure *figure)
 
 static int no_gnuplot(const struct figure *figure)
 {
-    return sph_fail_of(
-        FIGURE_NO_GNUPLOT, "", 0, "gnuplot",
-        "gnuplot is not installed: %s has the data and the scripts, not the pictures; apt install "
-        "gnuplot-nox, then run again",
-        figure->dir);
+    return sph_fail_of(FIGURE_NO_GNUPLOT, "", 0, "gnuplot",
+                       "gnuplot is not installed: %s contains data and scripts but no pictures; install it "
+                       "(apt install gnuplot-nox) and run the command again",
+                       figure->dir);
 }
 
 /* gnuplot writes into a folder that nobody else can reach; what it wrote becomes NAME.FORMAT whole. */

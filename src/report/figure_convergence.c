@@ -204,9 +204,7 @@ static int fill(struct figure *figure, struct panels *panels)
 const struct figure_kind figure_convergence = {
     .needs = FIGURE_METRICS,
     .fill = fill,
-    .caption = "Losses and scores by epoch: mean and standard error over the seeds; the training part's "
-               "score where it "
-               "was asked for (train_scores).",
-    .caption_of_one =
-        "Losses and scores by epoch; the training part's score where it was asked for (train_scores).",
+    .caption = "Losses and scores by epoch: mean and standard error over the seeds; scores of the training "
+               "part with train_scores.",
+    .caption_of_one = "Losses and scores by epoch; scores of the training part with train_scores.",
 };

@@ -143,9 +143,7 @@ const struct figure_kind figure_decision = {
     .features_most = 2,
     .task = FIGURE_CLASSES,
     .fill = fill,
-    .caption =
-        "Decision regions of the best epoch (of an ensemble: of the mean, with the units of all nets), with "
-        "the data: dots were trained on, crosses are the test part. A star is a unit's φ at that epoch, "
-        "where its path in trajectories goes on to the last "
-        "step.",
+    .caption = "Decision regions at the best epoch (for an ensemble: of the mean, with the units of all "
+               "networks) and data: dots are training samples, crosses are test samples. A star is a unit's "
+               "φ at that epoch; the paths in trajectories continue to the last step.",
 };

@@ -228,14 +228,13 @@ static int fill_turns(struct figure *figure, struct panels *panels)
 const struct figure_kind figure_moves = {
     .needs = FIGURE_BOUNDARIES,
     .fill = fill_moves,
-    .caption = "The largest move of a boundary at each step, max |Δφ|, on a logarithmic axis: of all layers, "
-               "and of each where they are few.",
+    .caption = "The largest move of a boundary in each step, max |Δφ|, on a logarithmic axis, for all layers "
+               "and, if there are few, for each layer.",
 };
 
 const struct figure_kind figure_turns = {
     .needs = FIGURE_BOUNDARIES,
     .fill = fill_turns,
-    .caption =
-        "The largest turn of a boundary at each step, in degrees: of all layers, and of each where they "
-        "are few.",
+    .caption = "The largest turn of a boundary in each step, in degrees, for all layers and, if there are "
+               "few, for each layer.",
 };

@@ -97,7 +97,6 @@ static int fill(struct figure *figure, struct panels *panels)
 const struct figure_kind figure_perturbation = {
     .fill = fill,
     .letters = "bcde",
-    .caption =
-        "What the same small perturbation of its parameters does to a boundary, by parameterization: a panel "
-        "for each δ that is added to all of them.",
+    .caption = "The effect of the same small perturbation on a boundary, for each parameterization. In each "
+               "panel, another δ is added to all parameters.",
 };

@@ -13,7 +13,7 @@ static int fill(struct figure *figure, struct panels *panels)
     size_t from, to;
     if (!ranking->rank || isnan(ranking->critical))
         return sph_fail_of(SPH_EARG, e->path, 0, panels->word,
-                           "%s needs two or more sets of data and two or more methods", panels->word);
+                           "%s needs two or more datasets and two or more methods", panels->word);
     panels_head(figure, 1, ranking->methods);
     figure_number(figure, "sets", (double)ranking->sets);
     figure_number(figure, "critical", ranking->critical);
@@ -43,6 +43,6 @@ const struct figure_kind figure_ranks = {
     .sets_least = 2,
     .fill = fill,
     .caption =
-        "Methods by their average rank over the sets, the best on the left; a bar joins methods whose ranks "
-        "differ by less than Nemenyi's critical difference (CD) at 5 %, and so are not told apart.",
+        "Methods by average rank over the datasets, the best on the left. A bar joins methods whose ranks "
+        "differ by less than Nemenyi's critical difference (CD) at 5 %, that is, not significantly.",
 };

@@ -132,7 +132,8 @@ static int fill_points(struct figure *figure, struct panels *panels)
 const struct figure_kind figure_boundary = {
     .fill = fill_boundary,
     .letters = "a",
-    .caption = "One unit: its boundary, the spatial location φ nearest to the origin, and its active side.",
+    .caption = "One unit: its boundary, the spatial location φ (the point nearest to the origin), and its "
+               "active side.",
 };
 
 const struct figure_kind figure_points = {

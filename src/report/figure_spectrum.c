@@ -82,6 +82,6 @@ const struct figure_kind figure_spectrum = {
     .features_least = 1,
     .features_most = 1,
     .fill = fill,
-    .caption = "Where the units' boundaries lie over the course of training; grey numbers at the right count "
-               "units outside the frame.",
+    .caption =
+        "The units' boundaries during training; grey numbers at the right count units outside the frame.",
 };

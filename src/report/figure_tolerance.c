@@ -112,9 +112,9 @@ const struct figure_kind figure_tolerance = {
     .all_points = 1,
     .all_sets = 1,
     .fill = fill,
-    .caption =
-        "How wrong a learning rate may be. On top the mean error over the rates, over the smallest of any "
-        "method (geometric mean over the panels below; a line ends where a training diverged). Below, bars: "
-        "rates at which a method's mean error is within 5 % of its own best, thin bars: within 50 %; a mark "
-        "at the best rate, a bar up to the frame where the grid ends, a cross where a training diverged.",
+    .caption = "Tolerance of the learning rate. Top: mean error for each rate, divided by the smallest error "
+               "of any method (geometric mean over the panels below; a line ends at a rate at which a "
+               "training diverged). Below: the bars show the rates at which a method's mean error is within "
+               "5 % (thin bars: 50 %) of its best. A mark shows the best rate; a bar that reaches the frame "
+               "ends where the grid ends; a cross shows a rate at which a training diverged.",
 };

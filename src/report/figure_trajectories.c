@@ -228,9 +228,9 @@ const struct figure_kind figure_trajectories = {
     .features_least = 1,
     .features_most = 2,
     .fill = fill,
-    .caption = "The path of each unit's φ during training, up to the last step; a colour is a unit. φ is the "
-               "boundary's point nearest to the mean of the standardised data, drawn in the data's units "
-               "(phi_net of spherelu boundaries).",
+    .caption = "The path of each unit's φ during training, up to the last step, with one colour for each "
+               "unit. φ is the point of the boundary nearest to the mean of the standardized data, in data "
+               "units (phi_net of spherelu boundaries).",
 };
 
 const struct figure_kind figure_animation = {
@@ -239,5 +239,5 @@ const struct figure_kind figure_animation = {
     .features_most = 2,
     .pages = 40,
     .fill = fill,
-    .caption = "The same paths in motion.",
+    .caption = "The same paths, animated.",
 };

@@ -178,8 +178,7 @@ const struct figure_kind figure_width = {
     .needs = FIGURE_GRADIENTS | FIGURE_SCORES,
     .axis = "hidden",
     .fill = fill,
-    .caption =
-        "Layer by layer over the widths of the grid: root mean square of the gradient of the directions, at "
-        "the start and as a mean over the later moments, and the share of the rows for which a unit is on, "
-        "at the start and at the end. Mean and standard error over the runs.",
+    .caption = "For each layer and width of the grid: root mean square of the gradient of the directions, at "
+               "the start and averaged over later epochs, and the share of samples for which a unit is "
+               "active, at the start and at the end. Mean and standard error over the runs.",
 };

@@ -114,11 +114,11 @@ static int fill(struct figure *figure, struct panels *panels)
             drawn++;
         } else {
             panels_number(figure, "images", i, 0);
-            panels_note(figure, i, rows ? panel_without_model(panel) : "no row was kept for a test");
+            panels_note(figure, i, rows ? panel_without_model(panel) : "the run has no test part");
         }
     }
     if (!err && !drawn)
-        err = sph_fail_at(SPH_EFORMAT, panels->dir, "no model, or no row that was kept for a test");
+        err = sph_fail_at(SPH_EFORMAT, panels->dir, "the run has no model or no test part");
     return err;
 }
 
@@ -126,7 +126,6 @@ const struct figure_kind figure_wrong = {
     .needs = FIGURE_DATA | FIGURE_LAST | FIGURE_TESTED,
     .task = FIGURE_IMAGES,
     .fill = fill,
-    .caption = "Test images that the net is most sure of and wrong about: what each is, and below it what "
-               "the net says "
-               "and the probability it gives that.",
+    .caption = "Wrongly classified test images with the highest probability. Each has its true class, and "
+               "below it the predicted class with its probability.",
 };

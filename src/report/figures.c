@@ -225,7 +225,7 @@ static int check_trained(const struct sph_experiment *e, const unsigned char wan
 {
     for (size_t i = 0; i < FIGURE_COUNT && !e->method_count; i++)
         if (wanted[i] && !figure_stands_alone(figure_kinds[i]))
-            return sph_fail_at(SPH_EFORMAT, e->path, "this experiment trains nothing, and so has no %s",
+            return sph_fail_at(SPH_EFORMAT, e->path, "this experiment trains nothing, so it has no %s",
                                figure_names[i]);
     return 0;
 }

@@ -15,23 +15,24 @@
 /* X(id, word, help): the row is `const struct figure_kind figure_<id>`. In the order of reading. */
 #define FIGURES(X)                                                                                           \
     X(trajectories, "trajectories", "the path of every unit's phi; 1 or 2 features")                         \
-    X(animation, "animation", "the trajectories in motion: an animated GIF")                                 \
+    X(animation, "animation", "the trajectories as an animated GIF")                                         \
     X(turns, "turns", "the largest turn of each step, in degrees")                                           \
-    X(decision, "decision", "regions of a classifier, data, and a star at each phi; 2 features")             \
+    X(decision, "decision", "decision regions of a classifier, data, and a star at each phi; 2 features")    \
     X(predictions, "predictions", "before and after training, with the spectrum; 1 feature, 1 target")       \
-    X(spectrum, "spectrum", "where the units' phi lie at eleven moments; 1 feature")                         \
+    X(spectrum, "spectrum", "the units' phi at eleven times during training; 1 feature")                     \
     X(moves, "moves", "the largest |dphi| of each step, on a log2 axis")                                     \
     X(convergence, "convergence", "losses and scores by epoch, mean and standard error over the seeds")      \
-    X(confusion, "confusion", "which class the test rows of each class are given; classes")                  \
-    X(wrong, "wrong", "test images that the net is most sure of, and wrong; images with classes")            \
+    X(confusion, "confusion", "confusion matrix of the test part; classes")                                  \
+    X(wrong, "wrong", "wrongly classified test images with the highest probability; images with classes")    \
     X(sensitivity, "sensitivity", "the score over the learning rates of a grid")                             \
-    X(tolerance, "tolerance", "the rates at which each method is nearly as good as at its best; table: all") \
-    X(ranks, "ranks", "average ranks over several sets, bars joining methods not told apart")                \
-    X(width, "width", "sizes of gradients and shares of units that are on, over the widths of a grid")       \
-    X(flips, "flips", "bits of activation patterns that flip, and distinct patterns, by layer")              \
+    X(tolerance, "tolerance", "learning rates at which each method is close to its best; table: all")        \
+    X(ranks, "ranks", "average ranks over several datasets, and which methods differ significantly")         \
+    X(width, "width", "sizes of gradients and shares of active units, over the widths of a grid")            \
+    X(flips, "flips", "flipped bits of activation patterns, and distinct patterns, by layer")                \
     X(regions, "regions", "exact linear regions; 2 features, dense layers")                                  \
     X(boundary, "boundary", "what a boundary is: one unit on the plane (figure 1a)")                         \
-    X(perturbation, "perturbation", "one unit's boundary after delta on all its numbers (figure 1b-e)")      \
+    X(perturbation, "perturbation",                                                                          \
+      "one unit's boundary after adding delta to all its parameters (figure 1b-e)")                          \
     X(points, "points", "what a boundary is: units on the line (figures 2a, 2b and 5)")                      \
     X(lines, "lines", "what a boundary is: units on the plane (figure 6)")
 

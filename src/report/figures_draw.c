@@ -244,8 +244,8 @@ int sph_figures(const char *dir, const sph_figures_opts *opts, void *self, sph_p
     if (!err && file_exists(file))
         err = sph_experiment_open(&e, file);
     if (!err && e && !opts->count && !e->drawn.bits)
-        err = sph_fail_of(SPH_EARG, file, 0, "figures", "its key figures names none; name some here (%s)",
-                          figure_list.choices);
+        err = sph_fail_of(SPH_EARG, file, 0, "figures",
+                          "its key figures is empty; give names of figures (%s)", figure_list.choices);
     if (!err)
         err = draw_folder(e, dir, opts->count ? wanted : NULL, opts, self, made);
     sph_experiment_free(e);

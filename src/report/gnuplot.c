@@ -145,12 +145,12 @@ int gnuplot_run(const char *dir, int folder, const char *script, const char *com
     if (said.failed)
         err = SPH_EMEMORY;
     else if (late)
-        err = sph_fail_at(SPH_EIO, path, "gnuplot was ended: it took more than %g seconds", most);
+        err = sph_fail_at(SPH_EIO, path, "gnuplot was terminated after %g seconds", most);
     else if (WIFSIGNALED(status))
-        err = sph_fail_at(SPH_EIO, path, "gnuplot was ended by signal %d", WTERMSIG(status));
+        err = sph_fail_at(SPH_EIO, path, "gnuplot was terminated by signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status))
         err = sph_fail_at(SPH_EIO, path, "gnuplot: %s",
-                          said.chars ? last_line(said.chars) : "failed without saying why");
+                          said.chars ? last_line(said.chars) : "failed without an error message");
     text_free(&said);
     return err;
 }

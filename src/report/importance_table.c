@@ -72,8 +72,8 @@ int sph_importance(const char *dir, const sph_importance_opts *opts, int json, c
     int metric = opts->metric ? sph_word_find(SPH_WORDS_METRIC, opts->metric) : -1;
     if (opts->metric && metric < 0) {
         const char *nearest = sph_word_nearest(SPH_WORDS_METRIC, opts->metric);
-        return sph_fail_key(SPH_EARG, "metric", "found '%s', which is no metric%s%s", opts->metric,
-                            nearest ? "; do you mean " : "", nearest ? nearest : "");
+        return sph_fail_key(SPH_EARG, "metric", "unknown metric '%s'%s%s", opts->metric,
+                            nearest ? "; did you mean " : "", nearest ? nearest : "");
     }
     int err = sph_run_open(&run, dir);
     if (!err)

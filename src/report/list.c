@@ -88,9 +88,7 @@ static int look(struct found *found, const char *dir, size_t depth)
     err = file_list(&names, &count, dir);
     if (!err && (found->names += count) > NAMES_MOST)
         err = sph_fail_at(SPH_EFORMAT, dir,
-                          "more than %d files and folders up to here, those behind links included; "
-                          "choose a folder below it",
-                          NAMES_MOST);
+                          "more than %d files and folders, including links; choose a subfolder", NAMES_MOST);
     for (size_t i = 0; i < count && !err; i++) {
         char *path = *names[i] == '.' ? NULL : file_join(dir, names[i]);
         if (*names[i] != '.' && !path)
@@ -225,7 +223,7 @@ static int list(const char *dir, int json, const sph_sink *sink)
     struct table table = {0};
     int err = file_is_directory(dir) ? look(&found, dir, 0) : sph_fail_at(SPH_EIO, dir, "no such folder");
     if (!err && !found.count && !json)
-        err = sph_fail_at(SPH_EIO, dir, "no run and no experiment lies here");
+        err = sph_fail_at(SPH_EIO, dir, "the folder contains no run and no experiment");
     if (!err)
         err = fill(&table, &found);
     if (!err)

@@ -73,11 +73,10 @@ static void add_notes(struct table *out, const struct results *results)
     comparison_notes(&out->notes, list, count);
     mem_free(list);
     if (results->ranking.rank)
-        table_line(&out->notes,
-                   "rank: the mean of the ranks that a method's means have in the sets, 1 the best; "
-                   "equals share theirs.");
+        table_line(&out->notes, "rank: mean over the datasets of the rank of the method's mean; 1 is best, "
+                                "and ties share ranks.");
     if (results->ranking.missing)
-        table_line(&out->notes, "A method without any number in a set is last there.");
+        table_line(&out->notes, "A method without a score in a dataset has the last rank there.");
 }
 
 /* Which ranks are near each other. */
@@ -87,7 +86,7 @@ static void add_groups(struct table *out, const struct ranking *r, const struct 
     size_t from, to, k = 0;
     text_add(&words, "Nemenyi: ranks that differ by less than ");
     text_add_general(&words, 3, r->critical);
-    text_add(&words, " are not told apart at 5 %%: ");
+    text_add(&words, " do not differ significantly at 5 %%: ");
     for (; ranking_group(r, k, &from, &to); k++) {
         text_add(&words, "%s", k ? "; " : "");
         for (size_t i = from; i <= to; i++)
@@ -113,26 +112,28 @@ void ranking_verdicts(struct table *out, const struct ranking *r, const struct c
     if (!r->rank || isnan(r->critical))
         return;
     if (isnan(r->chi2)) {
-        table_line(&out->verdicts, "All methods are equal in all sets.");
+        table_line(&out->verdicts, "All methods are equal in all datasets.");
         return;
     }
-    text_add(&words, "Friedman's test over %zu sets: chi2 ", r->sets);
+    text_add(&words, "Friedman's test over %zu datasets: chi2 ", r->sets);
     text_add_general(&words, 3, r->chi2);
     text_add(&words, ", ");
     add_p(&words, r->chi2_p);
     if (isinf(r->f)) {
-        text_add(&words, "; all sets rank the methods alike");
+        text_add(&words, "; all datasets rank the methods in the same order");
     } else {
         text_add(&words, "; Iman and Davenport's F ");
         text_add_general(&words, 3, r->f);
         text_add(&words, ", ");
         add_p(&words, r->f_p);
     }
-    text_add(&words, ": %s", r->chi2_p <= 0.05 ? "the methods are not all alike" : "no difference shown");
+    text_add(&words, ": %s",
+             r->chi2_p <= 0.05 ? "the methods differ significantly" : "no significant difference");
     if (!isinf(r->f) && (r->f_p <= 0.05) != (r->chi2_p <= 0.05))
-        text_add(&words, "; but F %s", r->f_p <= 0.05 ? "shows one" : "shows none");
+        text_add(&words, "; but F shows %s",
+                 r->f_p <= 0.05 ? "a significant difference" : "no significant difference");
     if (r->sets < FEW_SETS)
-        text_add(&words, "; of fewer than %d sets this is approximate", FEW_SETS);
+        text_add(&words, "; with fewer than %d datasets this is approximate", FEW_SETS);
     out->failed |= words.failed;
     if (!words.failed)
         table_line(&out->verdicts, "%s", words.chars);
@@ -160,7 +161,7 @@ void overall_table(struct table *out, const struct results *results)
     }
     for (size_t i = 0; i < e->set_count; i++)
         fill_set(out, &results->sets[i].comparison, 1 + i * SET_COLUMNS);
-    table_line(&out->notes, "* marks the best mean of a set, which is not a verdict.");
+    table_line(&out->notes, "* marks the best mean of a dataset; this is not a test.");
     add_notes(out, results);
     ranking_verdicts(out, ranking, input);
 }

@@ -12,7 +12,7 @@
 #include "report/pages.h"
 #include "store/runfolder.h"
 
-#define ROWS_HEADING "Row by row"
+#define ROWS_HEADING "Predictions"
 
 /* ---------------------------------------------------------------- curves */
 
@@ -88,7 +88,7 @@ int page_add_curves(struct report *report, const char *const *dirs, const char *
     if (!err && drawn)
         err = add_curves_chart(report, series, drawn, best, caption);
     else if (!err)
-        report_paragraph(report, "There is no epoch yet.");
+        report_paragraph(report, "No epoch is finished yet.");
     for (size_t i = 0; i < drawn; i++)
         mem_free((void *)series[i].x);
     mem_free(series);
@@ -175,7 +175,7 @@ static void fill_calibration(struct table *table, const double *sure, const doub
     for (size_t b = 0; b < BINS; b++)
         rows += count[b] > 0;
     table_column(table, (struct table_column){.head = "mean probability", .number = 1, .digits = 4});
-    table_column(table, (struct table_column){.head = "share that is so", .number = 1, .digits = 4});
+    table_column(table, (struct table_column){.head = "observed frequency", .number = 1, .digits = 4});
     table_column(table, (struct table_column){.head = "rows", .number = 1});
     table_rows(table, rows);
     for (size_t b = 0; b < BINS; b++)
@@ -207,18 +207,17 @@ static int add_calibration(struct report *report, const struct run_rows *rows)
     struct table table = {0};
     struct text caption = {0};
     fill_calibration(&table, sure, right, count);
-    text_add(
-        &caption,
-        "Calibration, test rows: %s. On the line, probabilities come true as often as they say; the mean "
-        "distance (expected calibration error) is ",
-        rows->outputs > 1 ? "the probability of the class that the net predicts"
-                          : "the probability of the second class");
+    text_add(&caption,
+             "Calibration on the test rows: %s. Points on the line are perfectly calibrated; the mean "
+             "distance from the line (expected calibration error) is ",
+             rows->outputs > 1 ? "the probability of the predicted class"
+                               : "the probability of the second class");
     text_add_general(&caption, 3, gap);
     text_add(&caption, ".");
     int err =
         report_chart(report, &(struct chart){.caption = caption.failed ? "" : caption.chars,
                                              .x_name = "mean probability in each tenth",
-                                             .y_name = "share that is so",
+                                             .y_name = "observed frequency",
                                              .series = &(struct chart_series){NULL, sure, right, BINS, 1},
                                              .count = 1,
                                              .diagonal = 1,
@@ -235,7 +234,7 @@ enum { MATRIX_MOST = 20, PAIRS_MOST = 20 };
 static void fill_pairs(struct table *table, size_t *matrix, size_t classes, char *const *labels)
 {
     table_column(table, (struct table_column){.head = "true class"});
-    table_column(table, (struct table_column){.head = "class given"});
+    table_column(table, (struct table_column){.head = "predicted class"});
     table_column(table, (struct table_column){.head = "rows", .number = 1});
     table_rows(table, PAIRS_MOST);
     for (size_t c = 0; c < classes; c++)
@@ -274,9 +273,9 @@ static int add_matrix(struct report *report, size_t *matrix, size_t classes, cha
         fill_pairs(&table, matrix, classes, labels);
     else
         fill_matrix(&table, matrix, classes, labels);
-    report_paragraph(report, many ? "Classes that were taken for another most often, test rows."
-                                  : "Confusion matrix, test rows: a line for each true class, a column for "
-                                    "each class that the net gives.");
+    report_paragraph(report, many ? "The most frequent confusions on the test rows."
+                                  : "Confusion matrix of the test rows: one row for each true class, one "
+                                    "column for each predicted class.");
     int err = report_table(report, &table);
     table_free(&table);
     return err;

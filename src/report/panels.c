@@ -253,7 +253,7 @@ int panels_foot(struct figure *figure, struct panels *panels, char **caption)
         figure_text(figure, "foot_seed", seed.chars);
         figure_text(figure, "foot_leak", leak ? leak : "");
         *caption = mem_format("%s%s%s%s", seed.length ? "Shown: " : "", seed.chars, seed.length ? "." : "",
-                              leak ? " Its scores leak: the test part chose the epoch." : "");
+                              leak ? " Its scores are biased: the test part chose the epoch." : "");
     }
     text_free(&seed);
     return *caption ? 0 : SPH_EMEMORY;
@@ -362,7 +362,7 @@ const char *panel_empty(const struct panel *panel)
     if (!panel->run.record || !npz_find(panel->run.record, "frame_step", shape, &ndim))
         return NULL;
     if (ndim == 1 && !shape[0])
-        return "no frame recorded";
+        return "no recorded positions";
     return panel_array(panel, 0, "phi") ? NULL : "no hyperplanes";
 }
 
@@ -373,11 +373,11 @@ void panels_note(struct figure *figure, size_t number, const char *note)
 
 int panels_all_empty(const struct panels *panels, const char *note)
 {
-    int frames = !strcmp(note, "no frame recorded");
+    int frames = !strcmp(note, "no recorded positions");
     char *folder = folder_of(panels, 0);
     int err = folder ? sph_fail_at(SPH_EFORMAT, folder, "%s%s", note,
-                                   frames ? ": the chosen steps never came"
-                                          : ": a norm that treats each row on its own leaves none")
+                                   frames ? ": the chosen steps do not exist"
+                                          : ": a norm with statistics of each sample has no hyperplanes")
                      : SPH_EMEMORY;
     mem_free(folder);
     return err;

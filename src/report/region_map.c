@@ -145,7 +145,7 @@ int regions_figure(const sph_regions *regions, const char *dir, const char *name
 {
     struct figure *figure = NULL;
     if (regions->count > REGIONS_DRAWN) {
-        sph_fail(SPH_EARG, "%zu regions are more than a picture can show (%d)", regions->count,
+        sph_fail(SPH_EARG, "%zu regions are too many for a picture (limit %d)", regions->count,
                  REGIONS_DRAWN);
         return FIGURE_NO_GNUPLOT;
     }

@@ -197,11 +197,11 @@ void motion_table(struct table *out, const struct motion *motion)
     *out = (struct table){0};
     const char *set =
         motion->experiment->set_count ? experiment_set_name(motion->experiment, motion->set) : NULL;
-    table_line(&out->title, "%s%s%s: how far a step moves and turns the boundaries, over %zu seed%s",
+    table_line(&out->title, "%s%s%s: moves and turns of the boundaries in a step, over %zu seed%s",
                set ? set : "", set ? " of " : "", motion->experiment->name, seeds, seeds == 1 ? "" : "s");
     table_line(&out->notes,
-               "A step's move (|dphi|, in %s) and turn (degrees) are the largest of the layer's units; the "
-               "median and the 99 %% are over all steps.",
+               "The move (|dphi|, in %s) and turn (degrees) of a step are the largest over the units of the "
+               "layer; the median and the 99 %% quantile are over all steps.",
                motion_units[motion->unit]);
     table_column(out, (struct table_column){.head = "method", .csv = "method", .json = "method"});
     table_column(out, (struct table_column){.head = "point", .csv = "point", .json = "point"});
@@ -251,10 +251,10 @@ void papers_table(struct table *out, const struct motion *motion)
         errors |= !isnan(motion->papers[i].off);
     }
     *out = (struct table){0};
-    table_line(&out->caption, "%s%sbeside the papers%s",
+    table_line(&out->caption, "%s%scomparison with the papers%s",
                motion->experiment->set_count ? experiment_set_name(motion->experiment, motion->set) : "",
                motion->experiment->set_count ? ", " : "",
-               errors ? "; off: here minus theirs, in their standard errors" : "");
+               errors ? "; off: our value minus the papers' value, in standard errors of the papers" : "");
     table_column(out, (struct table_column){.head = "number", .json = "number"});
     table_column(out, (struct table_column){.head = "method", .json = "method"});
     table_column(out, (struct table_column){.head = "point", .json = "point"});

@@ -134,12 +134,13 @@ static int put_run(struct table *table, size_t row, const char *dir, struct firs
             first->there = 1;
             rows = (struct run_rows){0};
         } else if (!first->there)
-            table_words(table, row, COMPARE_NOTE, "not compared: the first run has no rows to compare with");
+            table_words(table, row, COMPARE_NOTE, "not compared: the first run has no test rows");
         else if (same_rows(&first->rows, &rows)) {
             put_pairs(table, row, &first->rows, &rows);
             first->pairs++;
         } else
-            table_words(table, row, COMPARE_NOTE, "not compared: other test rows than the first run's");
+            table_words(table, row, COMPARE_NOTE,
+                        "not compared: its test rows differ from those of the first run");
     }
     run_rows_free(&rows);
     sph_run_free(run);
@@ -212,10 +213,9 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
                                                                 : "log loss",
                    dirs[0]);
     if (!err && first.mixed)
-        table_line(
-            &table.notes,
-            "warning: an ensemble is compared with fewer networks, and averaging alone lowers the error; "
-            "train both with --ensemble 1, or with the same number, to compare methods");
+        table_line(&table.notes,
+                   "warning: an ensemble is compared with fewer networks, and averaging alone lowers the "
+                   "error; to compare methods, use the same --ensemble for all runs");
     if (!err && page)
         err = write_page(page, dirs, count, &table);
     if (!err)

@@ -99,8 +99,8 @@ static int add_scores(struct report *report, const json_t *result)
     int err = report_table(report, &table);
     table_free(&table);
     if (json_object_get(result, "baseline"))
-        report_note(report, "Baseline: a prediction that ignores the features, the mean or the class "
-                            "frequencies of the training rows.");
+        report_note(report, "Baseline: a prediction without features (the mean or the class frequencies of "
+                            "the training rows).");
     return err;
 }
 
@@ -179,16 +179,18 @@ static int begin_report(struct report **out, const struct job_spec *spec)
 static int add_repeating(struct report *report, const char *dir, const struct job_spec *spec)
 {
     struct text command = {0};
-    report_section(report, "How to repeat it");
+    report_section(report, "Repeat this");
     run_add_command(&command, spec);
     int err = command.failed ? SPH_EMEMORY : 0;
     if (!err)
-        report_code(report,
-                    "From where it was started, since the name of the data may be relative:", command.chars);
+        report_code(
+            report,
+            "Run this in the folder in which it was started, because the path of the data may be relative:",
+            command.chars);
     text_free(&command);
     return err < 0 ? err
                    : page_add_file(report, dir, RUNFOLDER_CONFIG,
-                                   RUNFOLDER_CONFIG ": every setting, defaults included");
+                                   RUNFOLDER_CONFIG ": every option, including defaults");
 }
 
 int sph_run_page(sph_run *run)
@@ -201,7 +203,7 @@ int sph_run_page(sph_run *run)
         err = add_result(report, run->result);
     else if (!err)
         report_warning(report,
-                       "The run is not finished: it has no scores yet. train --resume goes on with it.");
+                       "The run is not finished and has no scores yet. Continue with train --resume.");
     if (!err && !(err = draw_curves(run->dir)))
         err = add_curves(report, run->dir, run->result);
     if (!err)

@@ -104,7 +104,7 @@ static int add_network(struct text *out, const sph_net *net, size_t members)
     layers_table(&table, net);
     if (members > 1)
         text_add(out, "members     %zu, each of them this\n", members);
-    text_add(out, "network     inputs %zu, outputs %zu, learned numbers %zu, %s\n\n", sph_net_inputs(net),
+    text_add(out, "network     inputs %zu, outputs %zu, parameters %zu, %s\n\n", sph_net_inputs(net),
              sph_net_outputs(net), sph_net_learned(net),
              sph_word(SPH_WORDS_DTYPE, (int)sph_net_dtype(net))->word);
     int err = table_write(&table, TABLE_TEXT, out);
@@ -157,14 +157,14 @@ static void add_result(struct text *out, const json_t *result)
     const char *warning = json_string_value(json_object_get(result, "warning"));
     const char *reason = json_string_value(json_object_get(result, "reason"));
     if (!result) {
-        text_add(out, "result      not finished: train --resume goes on with it\n");
+        text_add(out, "result      not finished; continue with train --resume\n");
         return;
     }
     if (json_is_true(json_object_get(result, "diverged"))) {
         text_add(out, "result      diverged%s%s\n", reason ? ": " : "", reason ? reason : "");
         return;
     }
-    text_add(out, "result      trained to epoch %lld, the best, %lld, is kept; ",
+    text_add(out, "result      trained for %lld epochs, best epoch %lld; ",
              (long long)json_integer_value(json_object_get(result, "epochs")),
              (long long)json_integer_value(json_object_get(result, "best_epoch")));
     text_add_general(out, 3, json_number_value(json_object_get(result, "seconds")));
@@ -289,7 +289,7 @@ static int show_experiment(const char *dir, int json, const sph_sink *sink)
     static const char *const names[] = {"table", "perturb"};
     char *text = NULL;
     size_t length;
-    int err = sph_fail_at(SPH_EFORMAT, dir, "the experiment is not finished: run --resume goes on with it");
+    int err = sph_fail_at(SPH_EFORMAT, dir, "the experiment is not finished; continue with run --resume");
     for (size_t i = 0; i < 2; i++) {
         char *name = mem_format("%s%s", names[i], json ? ".json" : ".txt");
         char *path = name ? file_join(dir, name) : NULL;
@@ -367,8 +367,9 @@ static int show(const char *path, int json, const sph_sink *sink)
     else if (file_exists(experiment))
         err = show_experiment(path, json, sink);
     else
-        err = sph_fail_at(SPH_EFORMAT, path,
-                          "neither a run folder nor an experiment's; spherelu list looks below it");
+        err = sph_fail_at(
+            SPH_EFORMAT, path,
+            "not the folder of a run or an experiment; use spherelu list to search its subfolders");
     mem_free(experiment);
     mem_free(config);
     return err;

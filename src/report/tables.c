@@ -34,7 +34,7 @@ int tables_make(struct tables *out, const struct results *results)
         for (int shift = 0; shift < 2; shift++)
             perturb_table(&out->perturb[shift], results->perturb, shift);
         table_line(&out->perturb[0].title,
-                   "%s: one unit with %zu inputs, eps added to each of its learned numbers",
+                   "%s: one unit with %zu inputs, eps added to each of its parameters",
                    results->experiment->name, results->perturb->inputs);
         return 0;
     }

@@ -117,24 +117,25 @@ static void add_notes(struct table *out, const struct tolerance *t, const struct
     const struct comparison *comparison = &t->comparison[0];
     int larger = results->facts.larger_is_better;
     table_line(&out->notes,
-               "tolerance: the largest learning rate over the smallest at which the mean %s is within %d %% "
-               "of the method's best, without a gap%s; at least: the grid ends there. A rate at which a "
-               "training diverged is not within.",
+               "tolerance: the largest divided by the smallest learning rate at which the mean %s is within "
+               "%d %% of the method's best, without a gap%s; at least: the range reaches the end of the "
+               "grid. Rates at which a training diverged are not within.",
                larger ? "error, 1 minus the score," : "score", TOLERANCE_PERCENT,
                t->groups > 1 ? "; over several sets or points the geometric mean" : "");
     table_line(&out->notes,
-               "at 3 x, at 10 x: how much larger the %s is at a rate three or ten times the best one, to a "
-               "quarter, than at the best; -: beyond the grid, not measured%s.",
+               "at 3 x, at 10 x: how much larger the %s is at about three or ten times the best rate (within "
+               "25 %%) than at the best; -: outside the grid, not measured%s.",
                larger ? "error" : "score",
                t->groups > 1 ? "; (2 of 7): the mean is over those where it was measured and none diverged"
                              : "");
     if (!comparison->pair_count)
         return;
-    table_line(&out->notes,
-               "by split, largest rate: the geometric mean of the same of each split by itself, whose single "
-               "trainings are noisier, and of the largest rate within; p: Wilcoxon's signed-rank test over "
-               "%zu pairs, two-sided; corrected: for %zu comparisons, by Holm, which decides.",
-               t->input[0].cases, comparison->family);
+    table_line(
+        &out->notes,
+        "by split, largest rate: geometric means over the splits of the tolerance of each split, which is "
+        "noisier, and of the largest rate within; p: Wilcoxon's signed-rank test over %zu pairs, two-sided; "
+        "corrected: p corrected for %zu comparisons by Holm, which decides significance.",
+        t->input[0].cases, comparison->family);
 }
 
 void tolerance_overall_table(struct table *out, const struct results *results)
@@ -146,8 +147,8 @@ void tolerance_overall_table(struct table *out, const struct results *results)
     if (!t->rates)
         return;
     out->warning = results_of_set(results, 0)->input.warning;
-    table_line(&out->title, "%s: how wrong a learning rate may be (%s), %zu split%s of %zu set%s%s", e->name,
-               results->facts.metric, t->seeds, t->seeds == 1 ? "" : "s", sets, sets == 1 ? "" : "s",
+    table_line(&out->title, "%s: tolerance of the learning rate (%s), %zu split%s of %zu dataset%s%s",
+               e->name, results->facts.metric, t->seeds, t->seeds == 1 ? "" : "s", sets, sets == 1 ? "" : "s",
                t->groups > sets ? ", at each point of the grid's other keys" : "");
     add_overall_columns(out, t->comparison[0].reference);
     table_rows(out, t->methods);

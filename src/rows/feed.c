@@ -47,8 +47,8 @@ int feed_find_beyond(const sph_data *data, const sph_net *net, struct data_place
 const char *feed_beyond_words(const sph_net *net)
 {
     return sph_net_dtype(net) == SPH_F64
-               ? "too large for f64 after standardisation; correct it"
-               : "too large for f32 after standardisation; correct it, or train with --dtype f64";
+               ? "too large for f64 after standardization; correct it"
+               : "too large for f32 after standardization; correct it, or train with --dtype f64";
 }
 
 int feed_fail_place(const sph_data *data, const struct data_place *place, const char *why)
@@ -150,7 +150,7 @@ int feed_new_augmented(struct feed **out, const sph_data *data, const uint32_t *
     if (data_is_images(data))
         return image_feed_new(out, data, index, count, net, augment, seed);
     if (augment != SPH_AUGMENT_NONE)
-        return sph_fail_key(SPH_EARG, "augment", "the data are a table, and only images can be augmented");
+        return sph_fail_key(SPH_EARG, "augment", "only used with images, but the data are a table");
     return table_feed_new(out, data, index, count, net);
 }
 

@@ -112,7 +112,7 @@ static int fill_shades(struct image_feed *feed, const struct scaling *scaling)
         for (size_t p = first; p < first + pixels; p++)
             if ((scaling->x_mean && scaling->x_mean[p] != mean) ||
                 (scaling->x_scale && scaling->x_scale[p] != scale))
-                return sph_fail(SPH_EFORMAT, "the net standardises the pixels of channel %zu differently", c);
+                return sph_fail(SPH_EFORMAT, "the network standardizes channel %zu differently", c);
         for (int v = 0; v < 256; v++)
             values[v] = (v - mean) / scale;
         feed->k->from_double(256, values, (char *)feed->shades + c * 256 * feed->k->size);
@@ -156,8 +156,7 @@ int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *inde
                    const sph_net *net, sph_augment augment, uint64_t seed)
 {
     if (augment > SPH_AUGMENT_FLIP && !data->image.pictures)
-        return sph_fail_key(SPH_EARG, "augment",
-                            "only the pictures of a folder have sizes of their own to choose from");
+        return sph_fail_key(SPH_EARG, "augment", "only used with folders of pictures");
     struct image_feed *feed = mem_get(1, sizeof *feed);
     if (!feed)
         return SPH_EMEMORY;

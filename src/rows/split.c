@@ -147,7 +147,7 @@ static int split_stratified(sph_split *out, const sph_data *data, size_t rows, u
 {
     if (data->task == SPH_TASK_REGRESSION)
         return sph_fail_key(SPH_EARG, "split",
-                            "stratified needs classes, and the task is regression; use random");
+                            "stratified needs classes, but the task is regression; use random");
     struct strata s = {0};
     size_t *counts = mem_get(4 * data->classes, sizeof *counts);
     if (!counts)
@@ -211,12 +211,11 @@ static int split_by_keys(sph_split *out, const struct keyed *sorted, size_t rows
         return err;
     if (out->test_rows + out->val_rows >= rows)
         return times ? sph_fail_key(SPH_EARG, "time",
-                                    "%zu different time%s: too few for a training part beside the others, as "
-                                    "rows of the same time stay together",
+                                    "%zu different time%s, which are too few for three parts, because rows "
+                                    "with the same time stay together",
                                     groups, groups == 1 ? "" : "s")
-                     : sph_fail_key(SPH_EARG, "group",
-                                    "%zu group%s: too few for a training part beside the others", groups,
-                                    groups == 1 ? "" : "s");
+                     : sph_fail_key(SPH_EARG, "group", "%zu group%s, which are too few for three parts",
+                                    groups, groups == 1 ? "" : "s");
     out->train_rows = rows - out->test_rows - out->val_rows;
     mem_free(out->test);
     mem_free(out->val);
@@ -239,9 +238,9 @@ static int split_by_column(sph_split *out, const sph_data *data, size_t rows, sp
     const double *keys = data->side[groups ? COLUMN_GROUP : COLUMN_TIME];
     const char *option = groups ? "group" : "time";
     if (groups && data->side[COLUMN_TIME])
-        return sph_fail_key(SPH_EARG, "group", "rows are split by a group or by time, not by both");
+        return sph_fail_key(SPH_EARG, "group", "cannot be combined with --time; remove one of them");
     if (kind != SPH_SPLIT_RANDOM)
-        return sph_fail_key(SPH_EARG, option, "rows are split by that column: leave --split out");
+        return sph_fail_key(SPH_EARG, option, "not used with --split; remove it");
     struct keyed *sorted = mem_get(rows, sizeof *sorted);
     if (!sorted)
         return SPH_EMEMORY;
@@ -259,7 +258,7 @@ static int check_share(const char *name, double share)
 {
     if (share >= 0.0 && share < 1.0)
         return 0;
-    return sph_fail_key(SPH_EARG, name, "a share of %g, expected 0 or more and less than 1", share);
+    return sph_fail_key(SPH_EARG, name, "found %g, expected 0 or more and less than 1", share);
 }
 
 /* The set's own test part, in its order. */
@@ -295,7 +294,7 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
     out->val_rows = part_of(val, rows - out->test_rows);
     if (out->test_rows + out->val_rows >= rows) {
         *out = (sph_split){0};
-        return sph_fail_key(SPH_EARG, "split", "%zu row%s with test %g and val %g leave none to train on",
+        return sph_fail_key(SPH_EARG, "split", "%zu row%s with test %g and val %g leave no training rows",
                             rows, rows == 1 ? "" : "s", test, val);
     }
     out->train_rows = rows - out->test_rows - out->val_rows;

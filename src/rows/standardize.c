@@ -174,7 +174,7 @@ static int fail_too_large(char *name)
 {
     if (!name)
         return SPH_EMEMORY;
-    sph_fail_of(SPH_EFORMAT, "", 0, name, "column '%s': numbers too large to standardise", name);
+    sph_fail_of(SPH_EFORMAT, "", 0, name, "column '%s': numbers are too large to standardize", name);
     mem_free(name);
     return SPH_EFORMAT;
 }

@@ -109,10 +109,9 @@ int synthetic_make(struct synthetic *out, const char *name, const struct synthet
         row = strcmp(sets[i].name, name) ? NULL : &sets[i];
     if (!row)
         return sph_fail_key(SPH_EARG, name,
-                            "no synthetic set has this name; there are crescents, spirals and levy");
+                            "unknown synthetic dataset; available: crescents, spirals and levy");
     if (opts->numpy && !row->by_numpy)
-        return sph_fail_key(SPH_EARG, "draw", "the papers' notebook drew levy; %s is drawn by the seed",
-                            name);
+        return sph_fail_key(SPH_EARG, "draw", "only used with levy, not with %s", name);
     if (noise < 0 || isinf(noise))
         return sph_fail_key(SPH_EARG, "noise", "%g, expected a number, 0 or more", noise);
     size_t train = rows ? rows : row->rows, all, count;

@@ -345,7 +345,7 @@ int architecture_build(sph_net **out, int *output, const json_t *architecture, c
         err = sph_fail_of(SPH_EFORMAT, where, 0, "output", "\"output\" is %zu, expected the last node, %zu",
                           last, net->node_count - 1);
     if (!err && !net->layer_count)
-        err = sph_fail_at(SPH_EFORMAT, where, "the net has no layer");
+        err = sph_fail_at(SPH_EFORMAT, where, "the network has no layer");
     if (err < 0) {
         sph_net_free(net);
         return err;
@@ -370,9 +370,10 @@ int architecture_same_angles(const json_t *architecture, const sph_net *net, con
                 there = sph_word(SPH_WORDS_ANGLE_ORDER, SPH_ANGLES_CHW)->word;
             if (layer->ops->tensor[0].extent == PARAM_ANGLES && layer->shape.area > 1 &&
                 !strcmp(layer->path, name) && strcmp(here, there) != 0)
-                return sph_fail_of(SPH_EARG, path, 0, layer->path,
-                                   "%s: its angles run in the order %s there, %s here; say --angle-order %s",
-                                   layer->path, there, here, there);
+                return sph_fail_of(
+                    SPH_EARG, path, 0, layer->path,
+                    "%s: the order of its angles is %s in the file, but %s here; use --angle-order %s",
+                    layer->path, there, here, there);
         }
     }
     return 0;
@@ -406,9 +407,9 @@ static int member_differs(const json_t *there, const json_t *here, const char *n
     shown(old, a, sizeof a);
     shown(new, b, sizeof b);
     if (!strcmp(key, "units") || !strcmp(key, "features"))
-        snprintf(text, size, "%s has %s %s there, %s here", name, a, key, b);
+        snprintf(text, size, "%s has %s %s in the file, %s here", name, a, key, b);
     else
-        snprintf(text, size, "%s has %s %s there, %s here", name, key, a, b);
+        snprintf(text, size, "%s has %s %s in the file, %s here", name, key, a, b);
     return 1;
 }
 
@@ -437,7 +438,7 @@ int architecture_difference(const json_t *there, const json_t *here, char *text,
                 return 1;
     }
     if (olds != news)
-        snprintf(text, size, "it has %zu nodes there, %zu here", olds, news);
+        snprintf(text, size, "it has %zu nodes in the file, %zu here", olds, news);
     else
         snprintf(text, size, "their descriptions differ");
     return 1;

@@ -79,7 +79,7 @@ static int read_layer(struct chain_layer *layer, const struct safetensors *file,
         if ((err = find_leaf(file, layer->path, ops->tensor[t].name, &layer->raw[t])) < 0)
             return err;
         if (!layer->raw[t] && !ops->tensor[t].is_bias)
-            return sph_fail_of(SPH_EFORMAT, file->path, 0, lead->name, "%.120s is there, but no %s beside it",
+            return sph_fail_of(SPH_EFORMAT, file->path, 0, lead->name, "%.120s exists, but %s is missing",
                                lead->name, ops->tensor[t].name);
     }
     layer->shape.has_bias = layer->raw[param_find_bias(ops)] != NULL;
@@ -111,16 +111,15 @@ static int read_layers(struct chain *chain, const struct safetensors *file, char
     }
     for (size_t i = 0; i < file->count; i++)
         if (!known[i])
-            return sph_fail_at(
-                SPH_EFORMAT, file->path,
-                "no spherelu metadata, and not dense layers (PATH.weight, PATH.bias) alone: it "
-                "holds %.120s",
-                file->tensor[i].name);
+            return sph_fail_at(SPH_EFORMAT, file->path,
+                               "no spherelu metadata, and not only dense layers (PATH.weight, PATH.bias): it "
+                               "contains %.120s",
+                               file->tensor[i].name);
     return chain->count
                ? 0
-               : sph_fail_at(SPH_EFORMAT, file->path,
-                             "no spherelu metadata, and no dense layers (PATH.weight, PATH.bias): it "
-                             "holds nothing");
+               : sph_fail_at(
+                     SPH_EFORMAT, file->path,
+                     "no spherelu metadata and no dense layers (PATH.weight, PATH.bias): the file is empty");
 }
 
 /* ---------------------------------------------------------------- their order */

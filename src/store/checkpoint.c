@@ -129,7 +129,7 @@ static int find_spans(const struct safetensors *file, const sph_net *net, const 
         enum st_dtype dtype = span_dtype(&spans[i], net);
         if (!found)
             return sph_fail_of(SPH_EFORMAT, file->path, 0, spans[i].name,
-                               "%s is missing: other options than the checkpoint's?", spans[i].name);
+                               "%s is missing; does the checkpoint belong to other options?", spans[i].name);
         if (found->dtype != dtype || found->ndim != 1 || found->count != spans[i].count)
             return sph_fail_of(SPH_EFORMAT, file->path, 0, spans[i].name,
                                "%s has %zu numbers of %s in %zu dimensions, expected %zu of %s in 1",
@@ -149,7 +149,7 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
         if (!known[t])
             err = sph_fail_of(
                 SPH_EFORMAT, file->path, 0, file->tensor[t].name,
-                "%.120s belongs to no part of this training: other options than the checkpoint's?",
+                "%.120s is not part of this training; does the checkpoint belong to other options?",
                 file->tensor[t].name);
     mem_free(known);
     return err;

@@ -35,7 +35,9 @@ static int convert_members(sph_net **nets, size_t count, const json_t *data, con
     int err = 0;
     if (opts->names != SPH_NAMES_SPHERELU)
         return sph_fail_of(SPH_EARG, out, 0, "names",
-                           "an ensemble of %zu nets, and torchvision's names are for one", count);
+                           "an ensemble of %zu networks, but torchvision's names require a single network; "
+                           "use --member or another --names",
+                           count);
     for (size_t k = 0; k < count && !err; k++) {
         sph_net *converted = NULL;
         if ((err = sph_net_convert(&converted, nets[k], opts->to, opts->flags)) < 0) {
@@ -98,7 +100,7 @@ static int convert_chain(const struct safetensors *file, const char *out, const 
     int err = chain_read(&chain, file);
     if (!err && opts->names != SPH_NAMES_SPHERELU)
         err = sph_fail_at(SPH_EFORMAT, file->path,
-                          "a chain of dense layers, and torchvision's names are for its resnets");
+                          "a chain of dense layers, but torchvision's names require a resnet");
     if (!err && !(err = chain_open(&net, &chain, file)) &&
         (err = sph_net_convert(&converted, net, opts->to, opts->flags)) < 0)
         sph_fail_move(err, file->path, 0, 0);

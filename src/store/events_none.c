@@ -9,8 +9,8 @@ int events_begin(struct events **out, const char *dir, uint64_t step)
     (void)step;
     *out = NULL;
     return sph_fail_of(SPH_EARG, dir, 0, "log",
-                       "this build writes no event files: install libprotobuf-c-dev and protobuf-c-compiler, "
-                       "and build again");
+                       "this build cannot write event files; install libprotobuf-c-dev and "
+                       "protobuf-c-compiler, and build again");
 }
 
 /* There is none to call the others with. */

@@ -18,7 +18,7 @@ static int check_description(const struct safetensors *file, const sph_net *net)
     json_t *object = NULL;
     int err = text ? json_parse(&object, file->path, text, strlen(text)) : 0;
     if (!err && json_object_get(object, MODEL_MEMBERS))
-        err = sph_fail_at(SPH_EFORMAT, file->path, "an ensemble, expected one net");
+        err = sph_fail_at(SPH_EFORMAT, file->path, "an ensemble, expected a single network");
     if (!err && object)
         err = architecture_same_angles(json_object_get(object, "architecture"), net, file->path);
     json_decref(object);
@@ -47,7 +47,7 @@ static int check_body(const struct safetensors *file, const sph_net *net)
             err = sph_fail_at(SPH_EMEMORY, file->path, "out of memory");
         else if (architecture_difference(there, here, difference, sizeof difference))
             err = sph_fail_at(SPH_EFORMAT, file->path,
-                              "another network, and not by its output layer alone: %s", difference);
+                              "the networks differ in more than the output layer: %s", difference);
     }
     json_decref(here);
     json_decref(object);
@@ -57,10 +57,10 @@ static int check_body(const struct safetensors *file, const sph_net *net)
 static int load(sph_net *net, const char *path, int new_head)
 {
     if (!net->ready)
-        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
+        return sph_fail_at(SPH_EARG, path, "the network is not ready; call sph_net_ready first");
     const struct net_node *last = &net->nodes[net->output];
     if (new_head && last->kind != NODE_DENSE && last->kind != NODE_CONV)
-        return sph_fail_at(SPH_EARG, path, "the net does not end in a layer, which could be left out");
+        return sph_fail_at(SPH_EARG, path, "the network does not end in a layer that could be replaced");
     struct safetensors file;
     int err = safetensors_open(&file, path);
     if (err < 0)

@@ -216,8 +216,8 @@ int model_check_member(const char *path, const sph_net *first, const sph_net *ot
     int err = architecture_of(&one, first);
     if (!err && !(err = architecture_of(&two, other)) &&
         architecture_difference(one, two, difference, sizeof difference))
-        err = sph_fail_of(SPH_EARG, path, 0, "members", "member %zu is another network than the first: %s",
-                          member, difference);
+        err = sph_fail_of(SPH_EARG, path, 0, "members", "member %zu differs from the first: %s", member,
+                          difference);
     json_decref(one);
     json_decref(two);
     return err;
@@ -255,7 +255,7 @@ static int save(const char *path, const sph_sink *sink, sph_net *const *nets, si
     }
     for (size_t k = 0; k < count; k++)
         if (!nets[k]->ready)
-            return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
+            return sph_fail_at(SPH_EARG, path, "the network is not ready; call sph_net_ready first");
     struct st_writer writer = {0};
     size_t largest = tensors_largest(nets[0]), *which = mem_get(nets[0]->tensor_count, sizeof *which), chosen;
     char before[MEMBER_NAME];
@@ -441,7 +441,7 @@ static int open_one(sph_net **out, json_t **data, struct safetensors *file, cons
             json_decref(*data);
             *data = NULL;
         }
-        return sph_fail_at(SPH_EARG, path, "an ensemble of %zu nets, expected one net", count);
+        return sph_fail_at(SPH_EARG, path, "an ensemble of %zu networks, expected a single network", count);
     }
     *out = nets[0];
     mem_free(nets);
@@ -473,7 +473,7 @@ static int save_with_note(const sph_net *net, const char *path, const sph_sink *
     json_t *data = NULL;
     int err = net->note ? json_parse(&data, path, net->note, strlen(net->note)) : 0;
     if (!err && data && !json_is_object(data))
-        err = sph_fail_at(SPH_EARG, path, "the net's note is not a JSON object, and a file keeps no other");
+        err = sph_fail_at(SPH_EARG, path, "the note of the network is not a JSON object");
     sph_net *one = (sph_net *)net;
     if (!err)
         err = save(path, sink, &one, 1, &(struct beside){.data = data});
@@ -500,7 +500,7 @@ int sph_net_save_as(const sph_net *net, const char *path, sph_names names)
     if ((unsigned)names >= SPH_NAMES_COUNT)
         return sph_fail_of(SPH_EARG, path, 0, "names", "unknown names %d", (int)names);
     if (!net->ready)
-        return sph_fail_at(SPH_EARG, path, "the net is not ready: call sph_net_ready first");
+        return sph_fail_at(SPH_EARG, path, "the network is not ready; call sph_net_ready first");
     return names == SPH_NAMES_TORCHVISION ? torchvision_save(path, net) : sph_net_save(net, path);
 }
 

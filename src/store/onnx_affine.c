@@ -51,7 +51,7 @@ static int scale_behind(struct import *import, const Onnx__Node *node, struct st
                         const double *factor)
 {
     if (!act_ops(layer->act)->homogeneous)
-        return onnx_refuse(&import->file, node, "a factor behind %s", act_ops(layer->act)->name);
+        return onnx_refuse(&import->file, node, "a factor after %s", act_ops(layer->act)->name);
     if (!layer->sign) {
         if (!(layer->sign = mem_get(layer->channels, sizeof *layer->sign)))
             return SPH_EMEMORY;
@@ -107,8 +107,8 @@ static int scale_sum(struct import *import, const Onnx__Node *node, int sum, con
     size_t leaves = import_leaves(import, sum);
     if (!leaves)
         return onnx_refuse(&import->file, node,
-                           "a constant behind an addition, expected one of layers without activation that "
-                           "nothing else reads");
+                           "a constant after an addition is only supported for layers without activation "
+                           "whose outputs are used once");
     for (int i = 0; i < sum; i++)
         for (size_t j = 0; import->step[i].leaf && j < import->step[i].channels; j++)
             scale_layer(&import->step[i], j, factor ? factor[j] : 1, shift ? shift[j] / (double)leaves : 0);
@@ -122,7 +122,8 @@ static int affine(struct import *import, const Onnx__Node *node, const struct va
     struct step *step = &import->step[value->step];
     int err = 0;
     if (value->reads != 1)
-        return onnx_refuse(&import->file, node, "a constant beside a value that others read too");
+        return onnx_refuse(&import->file, node,
+                           "a constant with a value that is used several times is not supported");
     if (step->kind == STEP_INPUT)
         err = scale_input(import, node, factor, shift);
     else if (is_plain(step))
@@ -133,7 +134,7 @@ static int affine(struct import *import, const Onnx__Node *node, const struct va
     else if (step->kind == STEP_SUM)
         err = scale_sum(import, node, value->step, factor, shift);
     else
-        return onnx_refuse(&import->file, node, "a constant behind %s, expected a layer without activation",
+        return onnx_refuse(&import->file, node, "a constant after %s, expected a layer without activation",
                            step->kind == STEP_LAYER ? "an activation" : "an activation or a pool");
     return err < 0 ? err : import_give(import, node, VALUE_STEP, value->step, value->flat);
 }
@@ -217,7 +218,8 @@ int take_scaler(struct import *import, const Onnx__Node *node)
     struct value value;
     int err = read_step(import, node, 0, &value);
     if (!err && value.reads != 1)
-        return onnx_refuse(&import->file, node, "scales a value that others read too");
+        return onnx_refuse(&import->file, node,
+                           "scales a value that is used several times, which is not supported");
     for (size_t k = 0; !err && k < 2; k++) {
         const Onnx__Attribute *attribute = onnx_attribute(node, names[k]);
         size_t count = step_features(&import->step[0]), given = attribute ? attribute->n_floats : 0;
@@ -255,14 +257,15 @@ int take_choice(struct import *import, const Onnx__Node *node)
     if (err < 0)
         return err;
     if (which.kind != VALUE_MISSING)
-        return onnx_refuse(&import->file, node, "is not one of the operators that a net is made of");
+        return onnx_refuse(&import->file, node, "is not a supported operator");
     if ((err = read_step(import, node, 2, &value)) < 0)
         return err;
     struct scaling *x = &import->x;
     if (value.step || x->x_fill || x->x_mean || which.flat != value.flat)
         return onnx_refuse(&import->file, node, "expected at the input only");
     if (value.reads != 1)
-        return onnx_refuse(&import->file, node, "fills a value that others read too");
+        return onnx_refuse(&import->file, node,
+                           "fills a value that is used several times, which is not supported");
     if ((err = read_spread(import, node, 1, &value, &x->x_fill)) < 0 ||
         (err = scale_input(import, node, NULL, NULL)) < 0)
         return err;

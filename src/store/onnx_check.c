@@ -85,10 +85,10 @@ static int compare(const struct onnx_file *file, const struct onnx_claim *claim,
     size_t outputs = sph_net_outputs(claim->nets[0]), width = graph->count / rows;
     int both = claim->predicts && claim->link == LOSS_LOGISTIC && outputs == 1;
     if (!graph->dims || graph->shape[0] != rows || (width != outputs && !(both && width == 2)))
-        return sph_fail_of(SPH_EFORMAT, file->path, 0, name,
-                           "output '%.80s' has %zu numbers for %zu rows, and the network that was read gives "
-                           "%zu for each",
-                           name, graph->count, rows, outputs);
+        return sph_fail_of(
+            SPH_EFORMAT, file->path, 0, name,
+            "output '%.80s' has %zu numbers for %zu rows, but the imported network gives %zu for each row",
+            name, graph->count, rows, outputs);
     for (size_t r = 0; r < rows; r++) {
         double largest = 0;
         int finite = 1;
@@ -101,8 +101,8 @@ static int compare(const struct onnx_file *file, const struct onnx_claim *claim,
                    got = expected(claim, y + r * outputs, outputs, width, j);
             if (!(fabs(got - want) <= tolerance * largest + 1e-12))
                 return sph_fail_of(SPH_EFORMAT, file->path, 0, name,
-                                   "output '%.80s' is %.9g where the network that was read gives %.9g: this "
-                                   "graph is not read correctly, please report it",
+                                   "output '%.80s' is %.9g, but the imported network gives %.9g: the import "
+                                   "is wrong; please report it",
                                    name, want, got);
         }
         *compared += (size_t)finite;
@@ -139,7 +139,7 @@ static int check_batch(const struct onnx_file *file, const struct onnx_claim *cl
         draw(net, missing, rng, first + r, x + r * n);
     if (!err && !wanted)
         err = sph_fail_at(SPH_EFORMAT, file->path,
-                          "combines several networks, and none of its outputs is a tensor of floats");
+                          "combines several networks, but has no output that is a tensor of floats");
     if (!err)
         err = onnx_run(file, x, rows, names, wanted, onnx_check_most, work, values);
     if (err == SPH_EFORMAT && wanted && rows > 1)
@@ -198,7 +198,7 @@ int onnx_check(const struct onnx_file *file, const struct onnx_claim *claim, siz
     }
     if (!err && !compared)
         err = sph_fail_at(SPH_EFORMAT, file->path,
-                          "gives infinite numbers or NaN for random rows: nothing can be compared");
+                          "gives infinite numbers or NaN for random rows, so the import cannot be verified");
     *rows = err < 0 ? 0 : compared;
     return err < 0 ? err : 0;
 }

@@ -275,7 +275,7 @@ static void add_metadata(struct onnx_build *build, const struct onnx_face *face)
 static int check(const sph_net *net, const char *path, const sph_export_opts *opts)
 {
     if (!net->ready)
-        return sph_fail_of(SPH_EARG, path, 0, "net", "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, path, 0, "net", "the network is not ready; call sph_net_ready first");
     if (opts->opset && (opts->opset < ONNX_OPSET_LEAST || opts->opset > ONNX_OPSET_MOST))
         return sph_fail_of(SPH_EARG, "", 0, "opset", "opset %d, expected %d to %d", opts->opset,
                            ONNX_OPSET_LEAST, ONNX_OPSET_MOST);
@@ -299,7 +299,7 @@ static int add_net(struct onnx_export *e, const sph_net *net, const char *path, 
     size_t bad = weights_first_bad(e->weights);
     if (bad < net->layer_count)
         err = sph_fail_of(SPH_EARG, path, 0, net->layers[bad].path,
-                          "%s has numbers that are not finite: there is nothing to export",
+                          "%s has numbers that are not finite, so it cannot be exported",
                           net->layers[bad].path);
     for (size_t i = 1; i < net->node_count && !err; i++)
         onnx_add_node(e, i);
@@ -318,7 +318,7 @@ static int check_all(sph_net *const *nets, size_t count, const char *path, const
         err = check(nets[k], path, opts);
     return !err && count > 1 && face->raw
                ? sph_fail_of(SPH_EARG, "", 0, "raw",
-                             "the scores of %zu nets have no mean; --member K takes one", count)
+                             "scores of %zu networks cannot be averaged; use --member K", count)
                : err;
 }
 

@@ -48,7 +48,7 @@ int import_give(struct import *import, const Onnx__Node *node, enum value_kind k
         if (!value)
             return SPH_EMEMORY;
         if (*onnx_word(node->output[i]) && value->kind != VALUE_NONE)
-            return onnx_refuse(&import->file, node, "gives '%.80s' a second time", node->output[i]);
+            return onnx_refuse(&import->file, node, "outputs '%.80s' twice", node->output[i]);
         value->kind = i && kind != VALUE_HEAD ? VALUE_SIDE : kind;
         value->step = step;
         value->flat = flat;
@@ -206,7 +206,7 @@ static int find_output(struct import *import, int *out)
         if (!value)
             return SPH_EMEMORY;
         if (value->kind != VALUE_STEP && value->kind != VALUE_HEAD)
-            return sph_fail_of(SPH_EFORMAT, import->file.path, 0, name, "output '%.80s' is given by no node",
+            return sph_fail_of(SPH_EFORMAT, import->file.path, 0, name, "no node computes output '%.80s'",
                                name);
         if (i && *out != value->step)
             return sph_fail_of(

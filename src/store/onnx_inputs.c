@@ -28,7 +28,7 @@ int read_value(struct import *import, const Onnx__Node *node, size_t i, struct v
     if (value->kind == VALUE_NONE)
         return onnx_refuse(
             &import->file, node,
-            "reads '%.80s', which nothing before it gives: the graph is out of order or goes round in a loop",
+            "reads '%.80s', which no earlier node computes: the graph is unordered or has a cycle",
             node->input[i]);
     if (value->kind == VALUE_SIDE)
         return onnx_refuse(&import->file, node, "reads '%.80s', which is not the first result of its node",
@@ -66,9 +66,10 @@ int read_step(struct import *import, const Onnx__Node *node, size_t i, struct va
     if (err < 0)
         return err;
     if (out->kind == VALUE_HEAD)
-        return onnx_refuse(&import->file, node,
-                           "reads '%.80s', which lies behind probabilities or labels: expected the end there",
-                           read_name(node, i));
+        return onnx_refuse(
+            &import->file, node,
+            "reads '%.80s', which is computed from probabilities or labels; nothing after them is supported",
+            read_name(node, i));
     if (out->kind != VALUE_STEP)
         return onnx_refuse(&import->file, node, "reads the constant '%.80s', expected what a layer gives",
                            read_name(node, i));
@@ -104,9 +105,10 @@ static int spread(struct import *import, const Onnx__Node *node, const struct on
         length *= from->shape[k];
     }
     if (!fits || !from->count)
-        return onnx_refuse(&import->file, node,
-                           "its constant does not fit: expected a number, or one for each of %zu channels",
-                           size[1]);
+        return onnx_refuse(
+            &import->file, node,
+            "its constant has the wrong shape, expected one number, or one for each of %zu channels",
+            size[1]);
     size_t pixels = whole && !beside->flat ? step->height * step->width : 1, count = size[1] * pixels;
     if (!(*out = mem_get(count, sizeof **out)))
         return SPH_EMEMORY;

@@ -139,7 +139,7 @@ static int check_range(const sph_net *net)
         for (size_t k = 0; !err && k < view->count; k++)
             if (!isfinite(values[k]))
                 err = sph_fail_key(SPH_EFORMAT, view->name,
-                                   "%s overflows once constants of the graph are multiplied into it",
+                                   "%s overflows when constants of the graph are multiplied into it",
                                    view->name);
         mem_free(values);
     }

@@ -6,9 +6,9 @@
 
 static int refuse(const char *path)
 {
-    return sph_fail_at(
-        SPH_EARG, path,
-        "this build knows no ONNX: install libprotobuf-c-dev and protobuf-c-compiler, and build again");
+    return sph_fail_at(SPH_EARG, path,
+                       "this build does not support ONNX; install libprotobuf-c-dev and protobuf-c-compiler, "
+                       "and build again");
 }
 
 int onnx_save(sph_net *const *nets, size_t count, const char *path, const sph_export_opts *opts,

@@ -206,5 +206,5 @@ int import_node(struct import *import, const Onnx__Node *node)
     for (size_t i = 0; known && i < sizeof table / sizeof *table; i++)
         if (!strcmp(onnx_word(node->op_type), table[i].op))
             return table[i].take(import, node);
-    return onnx_refuse(&import->file, node, "is not one of the operators that a net is made of");
+    return onnx_refuse(&import->file, node, "is not a supported operator");
 }

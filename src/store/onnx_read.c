@@ -68,10 +68,9 @@ static int check_opsets(struct onnx_file *file)
             version = model->opset_import[i]->version;
     }
     if (version < ONNX_READ_LEAST || version > ONNX_READ_MOST)
-        return sph_fail_of(
-            SPH_EFORMAT, file->path, 0, "opset",
-            "opset %lld, this version reads %d to %d; onnx.version_converter makes another of it",
-            (long long)version, ONNX_READ_LEAST, ONNX_READ_MOST);
+        return sph_fail_of(SPH_EFORMAT, file->path, 0, "opset",
+                           "opset %lld, expected %d to %d; convert it with onnx.version_converter",
+                           (long long)version, ONNX_READ_LEAST, ONNX_READ_MOST);
     file->opset = version;
     return 0;
 }
@@ -108,7 +107,7 @@ static int check_once(const char *path, const ProtobufCMessageDescriptor *messag
             continue;
         uint64_t bit = UINT64_C(1) << (field - message->fields);
         if (field->label != PROTOBUF_C_LABEL_REPEATED && seen & bit)
-            return sph_fail_of(SPH_EFORMAT, path, 0, field->name, "a second '%s' in one %s, expected one",
+            return sph_fail_of(SPH_EFORMAT, path, 0, field->name, "'%s' is given twice in one %s",
                                field->name, message->short_name);
         seen |= bit;
         int err = check_once(path, field->descriptor, cursor_over(body, length));
@@ -132,7 +131,7 @@ int onnx_open(struct onnx_file *out, const char *path)
         file_unmap(&map);
         return err;
     }
-    sph_fail_at(SPH_EFORMAT, path, "not an ONNX file, or cut short: its messages do not fit together");
+    sph_fail_at(SPH_EFORMAT, path, "not an ONNX file, or an incomplete one");
     out->model = onnx__model__unpack(&budget, map.length, map.data);
     file_unmap(&map);
     if (!out->model)
@@ -204,11 +203,11 @@ static int read_outside(const struct onnx_file *file, const Onnx__Tensor *tensor
     size_t from = 0, bytes = size;
     if (!is_inside(location))
         return sph_fail_of(SPH_EFORMAT, file->path, 0, what,
-                           "tensor '%.80s' lies in '%.80s', expected a file beside the model", what,
+                           "tensor '%.80s' is in '%.80s', expected a file in the folder of the model", what,
                            location);
     if ((offset && !text_to_size(offset, &from)) || (length && !text_to_size(length, &bytes)))
         return sph_fail_of(SPH_EFORMAT, file->path, 0, what,
-                           "tensor '%.80s': its place in '%.80s' is no number", what, location);
+                           "tensor '%.80s': its offset in '%.80s' is not a number", what, location);
     const char *slash = strrchr(file->path, '/');
     char *path = mem_format("%.*s%s", slash ? (int)(slash - file->path + 1) : 0, file->path, location);
     if (!path)

@@ -116,7 +116,7 @@ static int take_input(struct run *run, const Onnx__Node *node, size_t i, struct 
     else if (slot->constant)
         return onnx_tensor_read(run->budget.file, slot->constant, onnx_word(node->input[i]), out);
     else if (*onnx_word(node->input[i]))
-        return onnx_refuse(run->budget.file, node, "reads '%.80s', which nothing before it gives",
+        return onnx_refuse(run->budget.file, node, "reads '%.80s', which no earlier node computes",
                            node->input[i]);
     return 0;
 }
@@ -163,7 +163,7 @@ static int step(struct run *run, const Onnx__Node *node)
     }
     if (slot->known) {
         mem_free(out.values);
-        return onnx_refuse(run->budget.file, node, "gives '%.80s' a second time", node->output[0]);
+        return onnx_refuse(run->budget.file, node, "outputs '%.80s' twice", node->output[0]);
     }
     const Onnx__Attribute *value = onnx_attribute(node, "value");
     if (constant && (!value || !value->t))

@@ -145,9 +145,10 @@ static int read_window(const struct import *import, const Onnx__Node *node, size
         (err = same_ints(import, node, "dilations", 2, 1, &dilation)) < 0)
         return err;
     if (automatic && automatic->s.len && (automatic->s.len != 6 || memcmp(automatic->s.data, "NOTSET", 6)))
-        return onnx_refuse(&import->file, node, "auto_pad, expected pads");
+        return onnx_refuse(&import->file, node, "auto_pad is not supported, expected pads");
     if (dilation != 1 || onnx_int(node, "ceil_mode", 0))
-        return onnx_refuse(&import->file, node, "%s", dilation != 1 ? "a dilated window" : "ceil_mode");
+        return onnx_refuse(&import->file, node, "%s",
+                           dilation != 1 ? "dilation is not supported" : "ceil_mode");
     if (!out->kernel || !out->stride || out->pad >= out->kernel || (kernel && kernel != out->kernel))
         return onnx_refuse(&import->file, node, "a window of %zu every %zu pixels, padded by %zu",
                            out->kernel, out->stride, out->pad);
@@ -228,7 +229,7 @@ int take_batch_norm(struct import *import, const Onnx__Node *node)
     struct step *layer = &import->step[value.step];
     if (layer->kind != STEP_LAYER || !act_ops(layer->act)->identity || layer->norm[0] || layer->sign ||
         value.reads != 1 || (value.flat && layer->height * layer->width > 1))
-        return onnx_refuse(&import->file, node, "expected behind a layer that nothing else reads");
+        return onnx_refuse(&import->file, node, "expected after a layer whose output is used once");
     if (onnx_int(node, "training_mode", 0) || !(epsilon > 0) || !isfinite(epsilon))
         return onnx_refuse(&import->file, node, "in training mode, or with an epsilon of %g", epsilon);
     layer->epsilon = fabs(epsilon - norm_epsilon) < 1e-11 ? 0 : epsilon; /* f32 has no 1e-5 */

@@ -153,9 +153,8 @@ static int read_part(uint32_t **out, size_t *count, const json_t *object, const 
                                "\"%s\"[%zu] is not a row of the data, expected a whole number below %zu", key,
                                i, rows);
         if (seen[row]++)
-            return sph_fail_of(SPH_EFORMAT, path, 0, key,
-                               "\"%s\"[%zu] is row %lld, which stood before, expected each row once", key, i,
-                               (long long)row);
+            return sph_fail_of(SPH_EFORMAT, path, 0, key, "\"%s\"[%zu] is row %lld, which is given twice",
+                               key, i, (long long)row);
         (*out)[i] = (uint32_t)row;
     }
     return 0;
@@ -205,7 +204,7 @@ int runfolder_check_content(const char *dir, uint64_t content)
     int err = file_exists(path) ? json_read(&object, path) : 0;
     if (!err && json_object_get(object, "content") &&
         !(err = json_member_text(object, path, "content", &then)) && strcmp(then, now) != 0)
-        err = sph_fail_at(SPH_EFORMAT, dir, "the data changed since the run began");
+        err = sph_fail_at(SPH_EFORMAT, dir, "the data have changed since the run was started");
     json_decref(object);
     mem_free(path);
     return err;

@@ -68,7 +68,7 @@ static int read_size(const struct st_tensor *tensor, const char *key, size_t i, 
 static int read_shape(struct st_tensor *tensor, const json_t *shape)
 {
     if (!json_is_array(shape))
-        return fail_tensor(tensor, "%s, expected an array", shape ? "shape is something else" : "no shape");
+        return fail_tensor(tensor, "%s, expected an array", shape ? "shape is not an array" : "no shape");
     tensor->ndim = json_array_size(shape);
     if (tensor->ndim > ST_DIMS)
         return fail_tensor(tensor, "shape has %zu dimensions, expected at most %d", tensor->ndim, ST_DIMS);
@@ -94,7 +94,7 @@ static int read_offsets(struct st_tensor *tensor, const json_t *offsets, const u
     size_t begin = 0, end = 0;
     if (!json_is_array(offsets) || json_array_size(offsets) != 2)
         return fail_tensor(tensor, "%s, expected [begin, end]",
-                           offsets ? "data_offsets is something else" : "no data_offsets");
+                           offsets ? "data_offsets is not an array" : "no data_offsets");
     int err = read_size(tensor, "data_offsets", 0, json_array_get(offsets, 0), &begin);
     if (!err)
         err = read_size(tensor, "data_offsets", 1, json_array_get(offsets, 1), &end);

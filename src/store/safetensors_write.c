@@ -88,7 +88,7 @@ static const char *name_fault(const struct st_writer *writer, const char *name)
     if (!text_is_utf8(name))
         return "a name that is not UTF-8";
     if (!strcmp(name, "__metadata__"))
-        return "a name the format keeps for itself";
+        return "a name that is reserved by the format";
     return json_object_get(writer->tensors, name) ? "declared twice" : NULL;
 }
 

@@ -72,7 +72,8 @@ static int check_head(const char *path, const struct text *head)
         return err;
     struct cursor in = cursor_over(map.data, map.length);
     if (cursor_left(&in) >= head->length && !cursor_passes(&in, head->chars, head->length))
-        err = sph_fail_at(SPH_EFORMAT, path, "cannot go on: its columns are not those that this run records");
+        err = sph_fail_at(SPH_EFORMAT, path,
+                          "cannot continue: its columns differ from those that this run records");
     file_unmap(&map);
     return err;
 }
@@ -98,7 +99,7 @@ int series_open(struct series **out, const char *path, const struct series_colum
     series->flushed = clock_seconds();
     size_t keep, length = series->at[count];
     if (!size_times(&keep, keep_rows, length) || !size_plus(&keep, keep, series->start)) {
-        err = sph_fail_at(SPH_EFORMAT, path, "cannot go on: %llu rows of %zu bytes are too many",
+        err = sph_fail_at(SPH_EFORMAT, path, "cannot continue: %llu rows of %zu bytes are too many",
                           (unsigned long long)keep_rows, length);
         goto out;
     }

@@ -38,8 +38,8 @@ int tensors_check_shape(const struct st_tensor *found, const size_t *shape, size
     char there[200], here[64];
     print_shape(there, sizeof there, found->shape, found->ndim);
     print_shape(here, sizeof here, shape, ndim);
-    return sph_fail_of(SPH_EFORMAT, found->file, 0, found->name, "%.120s has shape %s, the net's is %s",
-                       found->name, there, here);
+    return sph_fail_of(SPH_EFORMAT, found->file, 0, found->name,
+                       "%.120s has shape %s, but the network's has shape %s", found->name, there, here);
 }
 
 static int missing_tensor(const struct safetensors *file, const char *name)
@@ -119,7 +119,7 @@ static int check_strangers(const struct safetensors *file, const sph_net *net,
         const struct st_tensor *tensor = file->by_name[first + i];
         if (!known[i] && !belongs_to(tensor->name, net, but) &&
             !(names->ignores && names->ignores(file, tensor)))
-            err = sph_fail_of(SPH_EFORMAT, file->path, 0, tensor->name, "the net has no tensor %.120s",
+            err = sph_fail_of(SPH_EFORMAT, file->path, 0, tensor->name, "the network has no tensor %.120s",
                               tensor->name);
     }
     mem_free(known);

@@ -71,7 +71,7 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
 {
     int err;
     if (!net->ready)
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net is not ready: call sph_net_ready first");
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the network is not ready; call sph_net_ready first");
     if (sph_net_inputs(net) != data->features)
         return sph_fail_of(SPH_EARG, "", 0, "net", "the net has %zu inputs, the data %zu features",
                            sph_net_inputs(net), data->features);
@@ -79,7 +79,7 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
         return sph_fail_of(SPH_EARG, "", 0, "net", "the net has %zu outputs, the data ask for %zu",
                            sph_net_outputs(net), sph_data_outputs(data));
     if ((unsigned)opts->loss >= SPH_LOSS_COUNT)
-        return sph_fail_key(SPH_EARG, "loss", "%d is none of the known ones", (int)opts->loss);
+        return sph_fail_key(SPH_EARG, "loss", "unknown value %d", (int)opts->loss);
     if ((err = loss_check(opts->loss, data->task, opts->standardize, data->y, data->rows * data->targets)) <
         0)
         return err;
@@ -88,11 +88,11 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
     if (!split->train_rows)
         return sph_fail_of(SPH_EARG, "", 0, "train", "the training part has no rows");
     if ((unsigned)opts->standardize >= SPH_STANDARDIZE_COUNT)
-        return sph_fail_key(SPH_EARG, "standardize", "%d is none of the known ways", (int)opts->standardize);
+        return sph_fail_key(SPH_EARG, "standardize", "unknown value %d", (int)opts->standardize);
     if ((unsigned)opts->scale >= SPH_SCALE_COUNT)
-        return sph_fail_key(SPH_EARG, "scale", "%d is none of the known ways", (int)opts->scale);
+        return sph_fail_key(SPH_EARG, "scale", "unknown value %d", (int)opts->scale);
     if ((unsigned)opts->indicators >= SPH_INDICATORS_COUNT)
-        return sph_fail_key(SPH_EARG, "indicators", "%d is none of the known ways", (int)opts->indicators);
+        return sph_fail_key(SPH_EARG, "indicators", "unknown value %d", (int)opts->indicators);
     if ((err = check_part("train", split->train, split->train_rows, data->rows)) < 0 ||
         (err = check_part("val", split->val, split->val_rows, data->rows)) < 0)
         return err;
@@ -148,7 +148,7 @@ static int weigh_part(double **out, const sph_data *data, const double *of_class
     }
     if (!(sum > 0 && isfinite(sum)))
         return sph_fail_key(SPH_EARG, "weights", "they sum to %g in the %s part: %s", sum, part,
-                            sum > 0 ? "too large" : "no row of it counts");
+                            sum > 0 ? "too large" : "at least one row needs a weight above 0");
     for (size_t i = 0; i < count; i++)
         weights[i] *= (double)count / sum;
     return 0;
@@ -160,12 +160,12 @@ static int weigh_rows(sph_trainer *trainer, const sph_data *data, const sph_spli
     int balanced = trainer->opts.class_weight == SPH_CLASS_WEIGHT_BALANCED, err = 0;
     double *of_class = NULL;
     if ((unsigned)trainer->opts.class_weight >= SPH_CLASS_WEIGHT_COUNT)
-        return sph_fail_key(SPH_EARG, "class_weight", "%d is none of the known ones",
-                            (int)trainer->opts.class_weight);
+        return sph_fail_key(SPH_EARG, "class_weight", "unknown value %d", (int)trainer->opts.class_weight);
     if (balanced && data->task == SPH_TASK_REGRESSION)
         return sph_fail_key(SPH_EARG, "class_weight", "the task is regression, which has no classes");
     if (balanced && data->class_weights)
-        return sph_fail_key(SPH_EARG, "class_weight", "balanced, and the classes have weights already");
+        return sph_fail_key(SPH_EARG, "class_weight",
+                            "balanced cannot be combined with class weights; remove one of them");
     if (!data->side[COLUMN_WEIGHT] && !data->class_weights && !balanced)
         return 0;
     of_class = balanced              ? mem_get(data->classes, sizeof *of_class)
@@ -369,7 +369,7 @@ int fit_run(sph_trainer *trainer, const sph_observer *observers, size_t count, s
         result->train = result->val = result->test = (sph_scores){0};
         return sph_fail_of(
             SPH_EDIVERGED, "", 0, "lr",
-            "the last weights give scores that are no finite numbers; try a smaller lr than %g",
+            "the scores of the last weights are not finite numbers; try a learning rate below %g",
             trainer->opts.lr);
     }
     return 0;

@@ -27,7 +27,7 @@ int sph_trainer_new(sph_trainer **out, sph_net *net, const sph_data *data, const
 static int advance(sph_trainer *trainer, uint64_t steps)
 {
     if (trainer->diverged)
-        return sph_fail(SPH_EDIVERGED, "this training diverged; load a state from before, or begin anew");
+        return sph_fail(SPH_EDIVERGED, "this training diverged; load an earlier state or start again");
     int threads = threads_setting(), err = trainer_advance(trainer->loop, steps);
     threads_set_back(threads);
     trainer->diverged = err == SPH_EDIVERGED;
@@ -69,7 +69,7 @@ int sph_trainer_score(sph_trainer *trainer, sph_part part, sph_scores *out)
                                         trainer->test};
     *out = (sph_scores){0};
     if ((unsigned)part > SPH_PART_TEST)
-        return sph_fail_key(SPH_EARG, "part", "%d is none of the known ones", (int)part);
+        return sph_fail_key(SPH_EARG, "part", "unknown value %d", (int)part);
     int threads = threads_setting(),
         err = feeds[part] ? trainer_score(trainer->loop, &feeds[part]->source, out) : 0;
     threads_set_back(threads);
@@ -170,10 +170,10 @@ static int read_head(const struct trainer *loop, const struct head *own, const v
     for (size_t i = 0; i < head->count && head->bytes[i] <= left; i++)
         left -= head->bytes[i];
     if (left)
-        return sph_fail(SPH_EFORMAT, "the state is damaged: its parts do not add up to %zu bytes", size);
+        return sph_fail(SPH_EFORMAT, "the state is damaged: its parts do not have %zu bytes in total", size);
     if (head->slots != own->slots || head->count < SLOTS_FROM + head->slots ||
         memcmp(head->bytes, own->bytes, (SLOTS_FROM + own->slots) * sizeof *own->bytes) != 0)
-        return sph_fail(SPH_EFORMAT, "the state is that of another network or optimizer");
+        return sph_fail(SPH_EFORMAT, "the state belongs to another network or optimizer");
     memcpy(scalar, (const char *)bytes + sizeof *head, scalars);
     int err = trainer_check_scalars(loop, scalar);
     if (!err && !(head->lr > 0 && isfinite(head->lr)))
@@ -191,7 +191,7 @@ int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size)
     describe(trainer, &own, spans);
     int err = read_head(trainer->loop, &own, bytes, size, &head, &step);
     if (!err && (head.count != own.count || memcmp(head.bytes, own.bytes, sizeof own.bytes) != 0))
-        err = sph_fail(SPH_EFORMAT, "the state is that of a training that chooses its epoch in another way");
+        err = sph_fail(SPH_EFORMAT, "the state belongs to a training with another --monitor or --patience");
     if (err < 0)
         return err;
     const char *at = (const char *)bytes + sizeof head;

@@ -9,7 +9,7 @@ const struct optimizer_ops optimizer_LION = {
     .name = "lion",
     .update = UPDATE_LION,
     .slots = 1,
-    .no_natural = "takes only the sign of each number, which a division by the metric leaves as it is",
+    .no_natural = "uses only signs of gradients, which --natural does not change",
     .reads = {[OPTIMIZER_BETA1] = 1, [OPTIMIZER_BETA2] = 1},
     .decoupled = 1,
     .rate = 0.1,

@@ -115,7 +115,7 @@ static int wrong_task(sph_loss loss)
         add_losses(&known, (sph_task)i);
     }
     int err = known.failed ? SPH_EMEMORY
-                           : sph_fail_key(SPH_EARG, "loss", "%s does not fit the task: %s",
+                           : sph_fail_key(SPH_EARG, "loss", "%s cannot be used for this task: %s",
                                           sph_word(SPH_WORDS_LOSS, (int)loss)->word, known.chars);
     text_free(&known);
     return err;
@@ -128,7 +128,8 @@ int loss_check(sph_loss loss, sph_task task, sph_standardize standardize, const 
         return wrong_task(loss);
     if (rows[loss].own_units && standardize == SPH_STANDARDIZE_BOTH)
         return sph_fail_key(SPH_EARG, "standardize",
-                            "both does not fit the loss %s, whose targets are counts; use features", word);
+                            "both cannot be used with --loss %s, whose targets are counts; use features",
+                            word);
     for (size_t i = 0; rows[loss].own_units && i < count; i++)
         if (y[i] < 0)
             return sph_fail_key(SPH_EARG, "loss", "%s takes targets of 0 or more, and one is %g", word, y[i]);

@@ -65,7 +65,7 @@ static double finish_auc(const struct metric_part *part, const double *sum)
 const struct metric metric_AUC = {
     .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES,
               .larger_is_better = 1,
-              .undefined = "where a class has no row, or all of them, and above 2^25 scores"},
+              .undefined = "if a class has no row or all rows, and for more than 2^25 scores"},
     .keeps = 1,
     .tally = keep_scores,
     .finish = finish_auc,

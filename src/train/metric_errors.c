@@ -85,7 +85,7 @@ const struct metric metric_MAE = {
  * rows * variance of the mean (squared), so that their difference is right to rows * rounding; and a constant target
  * has moments that are 0 exactly. */
 enum { R2_ERRORS, R2_FIRST, R2_SECOND, R2_NUMBERS };
-static_assert((int)R2_NUMBERS <= (int)METRIC_NUMBERS_OF_ONE, "room for the sums of one target");
+static_assert((int)R2_NUMBERS <= (int)METRIC_NUMBERS_OF_ONE, "the sums of one target fit");
 
 static size_t r2_numbers(const struct metric_part *part)
 {

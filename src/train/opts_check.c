@@ -11,15 +11,15 @@
 static int check_words(const sph_train_opts *o)
 {
     if ((unsigned)o->loss >= SPH_LOSS_COUNT)
-        return sph_fail_key(SPH_EARG, "loss", "%d is none of the known ones", (int)o->loss);
+        return sph_fail_key(SPH_EARG, "loss", "unknown value %d", (int)o->loss);
     if ((unsigned)o->optimizer >= SPH_OPTIMIZER_COUNT)
-        return sph_fail_key(SPH_EARG, "optimizer", "%d is none of the known ones", (int)o->optimizer);
+        return sph_fail_key(SPH_EARG, "optimizer", "unknown value %d", (int)o->optimizer);
     if ((unsigned)o->adam_form >= SPH_ADAM_FORM_COUNT)
-        return sph_fail_key(SPH_EARG, "adam_form", "%d is none of the known ones", (int)o->adam_form);
+        return sph_fail_key(SPH_EARG, "adam_form", "unknown value %d", (int)o->adam_form);
     if ((unsigned)o->norm_variance >= SPH_VARIANCE_COUNT)
-        return sph_fail_key(SPH_EARG, "norm_variance", "%d is none of the known ones", (int)o->norm_variance);
+        return sph_fail_key(SPH_EARG, "norm_variance", "unknown value %d", (int)o->norm_variance);
     if ((unsigned)o->memory >= SPH_MEMORY_COUNT)
-        return sph_fail_key(SPH_EARG, "memory", "%d is none of the known ones", (int)o->memory);
+        return sph_fail_key(SPH_EARG, "memory", "unknown value %d", (int)o->memory);
     return 0;
 }
 
@@ -85,8 +85,7 @@ static int check_natural(const sph_train_opts *o, const sph_net *net)
         if (!without)
             without = ops->name;
     }
-    return sph_fail_key(SPH_EARG, "natural",
-                        "%s has no angles whose metric could divide their gradient: it is for gmp", without);
+    return sph_fail_key(SPH_EARG, "natural", "only used with --param gmp, but --param is %s", without);
 }
 
 int opts_check(const sph_train_opts *o, const sph_net *net)
@@ -96,7 +95,7 @@ int opts_check(const sph_train_opts *o, const sph_net *net)
         return err;
     if (loss_row(o->loss)->of_rows && sph_net_outputs(net) < 2)
         return sph_fail_key(SPH_EARG, "loss",
-                            "%s needs a net with an output per class, this one has 1; use %s",
+                            "%s needs a network with one output per class, but this one has 1 output; use %s",
                             sph_word(SPH_WORDS_LOSS, (int)o->loss)->word,
                             sph_word(SPH_WORDS_LOSS, (int)loss_first(SPH_TASK_BINARY))->word);
     return check_natural(o, net);

@@ -116,8 +116,9 @@ static int bad(const char *text)
     struct text known = {0};
     for (int i = 0; i < SPH_SCHEDULE_COUNT; i++)
         text_add(&known, "%s%s", i ? ", " : "", sph_word(SPH_WORDS_SCHEDULE, i)->word);
-    int err = known.failed ? SPH_EMEMORY
-                           : sph_fail_key(SPH_EARG, "schedule", "'%s' is none of: %s", text, known.chars);
+    int err = known.failed
+                  ? SPH_EMEMORY
+                  : sph_fail_key(SPH_EARG, "schedule", "found '%s', expected one of: %s", text, known.chars);
     text_free(&known);
     return err;
 }

@@ -31,7 +31,7 @@ static int plan_batches(struct trainer *t)
     t->step.longest = t->step.rows;
     if (statistic && t->step.rows == 1)
         return sph_fail_key(SPH_EARG, "batch",
-                            "1 row has no statistics of its own: bn, mbn and imn need at least 2");
+                            "bn, mbn and imn need at least 2 rows in a batch; use a larger --batch");
     if (statistic && t->step.count > 1 && rows % t->step.rows == 1) {
         t->step.count--;
         t->step.longest++;
@@ -39,14 +39,15 @@ static int plan_batches(struct trainer *t)
     t->step.micro = t->opts->micro && t->opts->micro < t->step.longest ? t->opts->micro : t->step.longest;
     if (statistic && t->step.micro == 1)
         return sph_fail_key(SPH_EARG, "micro",
-                            "1 row has no statistics of its own: bn, mbn and imn need at least 2");
+                            "bn, mbn and imn need at least 2 rows in a batch; use a larger --batch");
     size_t last = rows - (t->step.count - 1) * t->step.rows,
            length[] = {t->step.count > 1 ? t->step.rows : last, last};
     for (int i = 0; i < 2; i++)
         if (statistic && length[i] % t->step.micro == 1)
-            return sph_fail_key(SPH_EARG, "micro",
-                                "%zu rows at a time leave a last one alone in a batch of %zu", t->step.micro,
-                                length[i]);
+            return sph_fail_key(
+                SPH_EARG, "micro",
+                "%zu rows at a time leave a single row at the end of a batch of %zu; use another --micro",
+                t->step.micro, length[i]);
     return 0;
 }
 
@@ -99,8 +100,8 @@ static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
         for (size_t i = 0; i < t->seen.values; i++)
             text_add(&known, "%s%s", i ? ", " : "", t->seen.name[i]);
         int err = known.failed ? SPH_EMEMORY
-                               : sph_fail_key(SPH_EARG, "monitor", "no value %s; there are %s%s", wanted,
-                                              known.chars, t->val ? "" : " (no validation part)");
+                               : sph_fail_key(SPH_EARG, "monitor", "unknown metric %s; available: %s%s",
+                                              wanted, known.chars, t->val ? "" : " (no validation part)");
         text_free(&known);
         return err;
     }
@@ -123,7 +124,7 @@ static int check_monitor(struct trainer *t)
     weights_materialize(t->weights);
     int err = evaluator_run(t->evaluator, t->val, t->val_weights, EVALUATOR_EPOCH, &scores);
     if (!err && isnan(scores.value[t->best.monitor - 1]))
-        err = sph_fail_key(SPH_EARG, "monitor", "%s has no value in the validation part: it is undefined %s",
+        err = sph_fail_key(SPH_EARG, "monitor", "%s is undefined %s in the validation part",
                            t->seen.name[t->best.monitor], t->best.watched->undefined);
     return err;
 }
@@ -226,7 +227,7 @@ static int diverged(struct trainer *t, const char *what, double loss, uint64_t s
     const char *layer = bad < t->net->layer_count ? t->net->layers[bad].path : "";
     t->seen.stopped = 0;
     return sph_fail_of(SPH_EDIVERGED, "", 0, layer,
-                       "%s %g at step %llu (epoch %llu): first seen in %s; try a smaller lr than %g", what,
+                       "%s %g at step %llu (epoch %llu), first in %s; try a learning rate below %g", what,
                        isnan(loss) ? fabs(loss) : loss, (unsigned long long)step,
                        (unsigned long long)t->at.epoch + 1, *layer ? layer : "the loss itself", t->opts->lr);
 }

@@ -63,17 +63,17 @@ for figure in convergence-first convergence-other_one sensitivity ranks; do
     check "figures/$figure" [ -s one/figures/$figure.gp ]
     check "the page lacks $figure" grep -q "figures/$figure.gp" one/report.html
 done
-shows_over() { grep -qF "Friedman's test over 2 sets" one/table.txt && grep -qF "Nemenyi: ranks that differ by less than" one/table.txt; }
+shows_over() { grep -qF "Friedman's test over 2 datasets" one/table.txt && grep -qF "Nemenyi: ranks that differ by less than" one/table.txt; }
 check "no test over the sets" shows_over
 check "JSON has the test over the sets" grep -q '"critical_difference"' one/table.json
 check "diagnostics" grep -qE "^other one +GmP turned +6 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +12$" one/diagnostics.txt
 check "diagnostics for programs" [ "$(wc -l <one/diagnostics.csv)" -eq 7 ]
 check "the units are not counted" [ -s one/diagnostics.txt ]
 check "an edge is said" grep -q "edge" one/table.txt
-check "p is not corrected for all comparisons" grep -q "4 comparisons, by Holm" one/table.txt
+check "p is not corrected for all comparisons" grep -q "4 comparisons by Holm" one/table.txt
 run 0 run sets.yaml --set baseline_method=all --set figures=[] --set seeds=2 --out all
 check "pairs.csv" [ "$(wc -l <all/pairs.csv)" -eq 7 ]
-check "all pairs" grep -q "6 comparisons, by Holm" all/table.txt
+check "all pairs" grep -q "6 comparisons by Holm" all/table.txt
 run 0 run sets.yaml --set 'papers={rmse: {first: {SP: "0.5 +- 0.1"}}}' --set figures=[] --set seeds=2 --out papers
 shows "first, "
 run 1 run sets.yaml --set 'papers={rmse: {frst: {SP: "0.5"}}}' --out refused

@@ -26,7 +26,7 @@ figures: [tolerance, sensitivity]
 YAML
 
 run 0 run rates.yaml
-shows "rates: how wrong a learning rate may be (rmse), 3 splits of 2 sets" "x SP's" "largest rate: SP "
+shows "rates: tolerance of the learning rate (rmse), 3 splits of 2 datasets" "x SP's" "largest rate: SP "
 for file in tolerance.txt tolerance.csv tolerance.json figures/tolerance.gp figures/tolerance.curves.dat figures/tolerance.p1.dat; do
     check "$file is missing" [ -s "runs/rates/$file" ]
 done
