@@ -305,7 +305,8 @@ def test_a_small_vit_keeps_its_logits():
     x = torch.randn(3, 3, 32, 32)
     with torch.no_grad():
         want = model(x)
-        turned = st.parametrize(model)
+        traced = hasattr(torch, "func")  # torch.fx of PyTorch 1 cannot follow this model
+        turned = st.parametrize(model, output=None if traced else "heads.head")
         assert len(list(st.parametrized(turned))) == 7  # the patches, and of each block the attention's output and both of its mlp
         assert (turned(x) - want).abs().max() < 1e-5 * want.abs().max().clamp_min(1)
 

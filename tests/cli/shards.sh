@@ -138,14 +138,15 @@ refuses "file path=busy" run 40.yaml --shard 1/2 --out busy
 refuses "file path=busy" run 40.yaml --resume --out busy
 kill -KILL $child
 wait $child 2>/dev/null
-start run 40.yaml --quiet --shard 1/2 --out busy
-await '[ -e busy/jobs/SP/seed-0/config.yaml ]'
-refuses "file path=busy" run 40.yaml --resume --out busy
+# Another folder: the jobs of the killed run may hold theirs for a moment longer.
+start run 40.yaml --quiet --shard 1/2 --out shared
+await '[ -e shared/jobs/SP/seed-0/config.yaml ]'
+refuses "file path=shared" run 40.yaml --resume --out shared
 kill -TERM $child
 wait $child
 check "a shard that was stopped: exit $?" [ $? -eq 143 ]
 grep -q -e '--shard 1/2' err || wrong "no advice how to go on"
-absent busy/.claims
+absent shared/.claims
 
 # ---- what trains nothing: the last run does it
 printf 'name: turned\nperturb: {eps: [0.1]}\n' >turned.yaml
