@@ -70,7 +70,7 @@ figures: [trajectories, animation, turns, moves, decision, convergence, sensitiv
 YAML
 names="trajectories animation turns moves decision convergence sensitivity flips regions"
 run 0 run plane.yaml --out plane-0
-shows "plane: how far a step moves" "figures   plane-0/figures"
+shows "plane: moves and turns of the boundaries in a step" "figures   plane-0/figures"
 made plane-0/figures $names
 run 0 run "$experiments/levy.yaml" --set seeds=2 --set epochs=40 --set figures=[moves,predictions,spectrum,trajectories] --out line-0
 made line-0/figures moves predictions spectrum trajectories
