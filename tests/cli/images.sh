@@ -150,7 +150,7 @@ no() {
 no "argument key=net" train --data t.csv --target y --net resnet18
 no "argument key=augment" train --data t.csv --target y --augment flip
 no "argument key=gray" train --data t.csv --target y --gray
-no "argument key=width" train --data ten --width 2
+no "argument key=width" train --data ten --net mlp --width 2
 no "argument key=hidden" train --data ten --net vgg6 --hidden 5
 no "argument key=stem" train --data ten --net vgg6 --stem small
 no "argument key=scale" train --data ten --net resnet18 --width 0.001
