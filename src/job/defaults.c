@@ -23,8 +23,7 @@ static const double rows_seen = 5e6;
 
 static double training_rows(const struct resolving *r)
 {
-    const struct job_options *o = &r->spec->options;
-    return floor((double)r->facts->rows * (1 - o->test) * (1 - o->val));
+    return floor((double)r->facts->rows * (1 - r->spec->options.test) * (1 - r->spec->options.val));
 }
 
 static int table_hidden(const struct resolving *r, enum option_id id)
@@ -54,14 +53,17 @@ static int table_batch(const struct resolving *r, enum option_id id)
     return 0;
 }
 
+/* So many epochs, or fewer where all of them would see more than `seen` rows. */
+static void put_epochs(const struct resolving *r, enum option_id id, double seen, size_t epochs, size_t least)
+{
+    double most = seen / training_rows(r);
+    size_t fitting = most >= (double)least ? (size_t)most : least;
+    options_set_size(r->spec, id, most >= (double)epochs ? epochs : fitting, ORIGIN_RECOMMENDED);
+}
+
 static int table_epochs(const struct resolving *r, enum option_id id)
 {
-    double most = rows_seen / training_rows(r), epochs = r->facts->rows < LARGE ? 200 : 100;
-    options_set_size(r->spec, id,
-                     most >= epochs         ? (size_t)epochs
-                     : most >= EPOCHS_LEAST ? (size_t)most
-                                            : EPOCHS_LEAST,
-                     ORIGIN_RECOMMENDED);
+    put_epochs(r, id, rows_seen, r->facts->rows < LARGE ? 200 : 100, EPOCHS_LEAST);
     return 0;
 }
 
@@ -103,12 +105,7 @@ enum { IMAGES_SEEN = 300000, IMAGE_EPOCHS = 30, IMAGE_EPOCHS_LEAST = 5, FOLDER_S
 /* Without a choice of its own a large set sees each image less often, so that the first training ends in minutes. */
 static int open_epochs(const struct resolving *r, enum option_id id)
 {
-    double most = IMAGES_SEEN / training_rows(r);
-    options_set_size(r->spec, id,
-                     most >= IMAGE_EPOCHS         ? IMAGE_EPOCHS
-                     : most >= IMAGE_EPOCHS_LEAST ? (size_t)most
-                                                  : IMAGE_EPOCHS_LEAST,
-                     ORIGIN_RECOMMENDED);
+    put_epochs(r, id, IMAGES_SEEN, IMAGE_EPOCHS, IMAGE_EPOCHS_LEAST);
     return 0;
 }
 

@@ -9,7 +9,7 @@ from=${SOURCE_DIR:-$(dirname "$0")/../..}/tests/golden/pictures
 awk -v OFS=, 'BEGIN { srand(7); print "x,z,kind"; for (i = 0; i < 360; i++) { c = i % 6; print c + 2 * rand(), rand(), substr("abcdef", c + 1, 1) } }' >six.csv
 run 0 train --quiet --data six.csv --epochs 30 --hidden 8 --out six
 run 0 eval six --confusion
-shows "true class" "class given"
+shows "true class" "predicted class"
 run 0 eval six --confusion --json
 mv out matrix.json
 run 0 predict six --data six.csv --out p.csv
@@ -103,7 +103,7 @@ script = open("photos/figures/wrong.gp").read()
 chances = [float(x) for x in re.findall(r"^given_\d+ = ['\"].* ([01]\.\d\d)['\"]", script, re.M)]
 assert len(chances) == min(wrong, 24) and chances == sorted(chances, reverse=True)
 P
-    check "the page does not show them" grep -q "most sure of and wrong about" photos/report.html
+    check "the page does not show them" grep -q "Wrongly classified test images" photos/report.html
 else
     skipped "this build decodes no JPEG or no PNG"
 fi

@@ -120,12 +120,12 @@ run 2 train "${short[@]}" --ensemble-val folds --out bad; fails argument key=ens
 
 # A table with fewer rows than folds has fewer folds.
 printf 'a,y\n1,2.5\n2,3.1\n3,4.9\n4,5.2\n5,6.7\n' >tiny.csv
-run 0 train --quiet --data tiny.csv --target y --out tiny; shows " 5 nets"
+run 0 train --quiet --data tiny.csv --target y --out tiny; shows " 5 networks"
 run 0 train --resume --quiet --out tiny
 
 # Where nothing is said about the net and its training, five of them; else one.
-run 0 train --quiet --data t.csv --target y --out nothing-said; shows " 5 nets"
-run 0 train --quiet --data t.csv --target y --seed 1 --threads 1 --class-weight none --out seed-said; shows " 5 nets"
+run 0 train --quiet --data t.csv --target y --out nothing-said; shows " 5 networks"
+run 0 train --quiet --data t.csv --target y --seed 1 --threads 1 --class-weight none --out seed-said; shows " 5 networks"
 run 0 train --quiet --data t.csv --target y --epochs 9 --out epochs-said
 check "a net that was named is five" [ -z "$(grep ensemble out)" ]
 
