@@ -236,7 +236,7 @@ struct jobs {
     const struct division *division;
 };
 
-/* What the user may do after a signal. */
+/* Tells the user how to continue after a signal. */
 static void advise(const struct jobs *jobs, char *words, size_t size)
 {
     const struct division *division = jobs->division;
@@ -259,7 +259,7 @@ static int on_progress(void *self, const sph_progress *view)
     return stop_signal() != 0;
 }
 
-/* What a shard did, and how to go on. */
+/* Prints the work of a shard and how to continue. */
 static int print_shard(const struct args *args, const struct division *division, const char *out,
                        const sph_experiment_result *result)
 {

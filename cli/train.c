@@ -244,7 +244,7 @@ static void print_record(const sph_job *job, int table, const struct args *args)
 
 enum { COLUMNS_TOLD = 20 };
 
-/* What became of each column, before the summary. */
+/* Prints the use of each column before the summary. */
 static void print_columns(const sph_run *run)
 {
     const sph_sink sink = {stdout, cli_write};

@@ -88,7 +88,7 @@ static void add_up(const struct sums *s, const struct encoding *e, const struct 
     }
 }
 
-/* Of all folds but one: ENCODE_FOLDS leaves none out. */
+/* The sums over all folds but one: ENCODE_FOLDS leaves none out. */
 static double mean_without(const struct sums *s, size_t level, size_t fold)
 {
     double sum = 0, weight = 0, all_sum = 0, all_weight = 0;

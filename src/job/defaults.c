@@ -102,7 +102,7 @@ static int table_threads(const struct resolving *r, enum option_id id)
 
 enum { IMAGES_SEEN = 300000, IMAGE_EPOCHS = 30, IMAGE_EPOCHS_LEAST = 5, FOLDER_SIDE = 64 };
 
-/* Without a choice of its own a large set sees each image less often, so that the first training ends in minutes. */
+/* If --epochs is not given, a large dataset gets fewer epochs, to save time. */
 static int open_epochs(const struct resolving *r, enum option_id id)
 {
     put_epochs(r, id, IMAGES_SEEN, IMAGE_EPOCHS, IMAGE_EPOCHS_LEAST);

@@ -35,7 +35,7 @@ static int fetch(void *self, const uint32_t *index, size_t count, void *x, size_
     return 0;
 }
 
-/* Of classes that are equally frequent the first one is predicted: a tie of logits would count as wrong for all of them. */
+/* If classes are equally frequent, the first one is predicted: a tie of logits would count as wrong for all of them. */
 static void break_tie(double *counts, size_t classes)
 {
     static const double little = 1e-6; /* of a sample */
