@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What normalizations share: statistics gathered in shares and merged, and a mean of the batch. */
+ * Shared by the normalizations: statistics gathered in shares and merged, and a mean over the batch. */
 #include <string.h>
 
 #include "base/error.h"
@@ -185,7 +185,7 @@ void norm_shift(const struct op *op, const struct tile *tile, const struct buffe
     }
 }
 
-/* ---------------------------------------------------------------- in evaluation and conversion */
+/* ---------------------------------------------------------------- evaluation and conversion */
 
 int norm_scale(const struct norm_values *norm, size_t j, double factor)
 {
@@ -199,7 +199,7 @@ const double *norm_fold_sample(const struct norm_values *norm, double *w, double
     const double *gamma = norm->tensor[NORM_GAMMA];
     size_t n = norm->n, width = norm->m / norm->norm_groups;
     for (size_t first = 0; first < norm->m; first += width)
-        for (size_t i = 0; i <= n; i++) { /* the weights of an input; last the biases */
+        for (size_t i = 0; i <= n; i++) { /* column i of the weights; at i == n, the biases */
             double *column = i < n ? w + i : b, mean = 0;
             size_t step = i < n ? n : 1;
             for (size_t j = first; j < first + width; j++)

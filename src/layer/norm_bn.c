@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Batch normalization: y = gamma xhat + beta, xhat = (z - mean) / sigma, sigma^2 = var + epsilon; mean and
- * (biased) variance of the batch, conv: and its pixels. beta is the layer's bias. A relu behind it runs in the
- * same passes. Back, with g = dy (masked by that relu):
+ * Batch normalization: y = gamma xhat + beta, xhat = (z - mean) / sigma, sigma^2 = var + epsilon. mean and the
+ * biased var are over the batch (conv: over the batch and all pixels). beta replaces the layer's bias. A relu that
+ * follows runs in the same passes. Backward, with g = dy (masked by that relu):
  *
  *   dgamma = sum g xhat,  dbeta = sum g,  dz = gamma / sigma (g - mean of g - xhat * mean of g xhat)
  *
- * Evaluation: running mean and (unbiased, unless the training says otherwise) variance; (gamma / sigma) w x + beta - gamma mean / sigma. */
+ * Evaluation uses the running mean and variance: (gamma / sigma) w x + beta - gamma mean / sigma. The running
+ * variance is unbiased unless the training options choose the biased one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static void gather(const struct op *op, const struct tile *tile)
     }
 }
 
-/* Chan's update: mean and sum of squared deviations of two sets joined. */
+/* Chan's update: merges the mean and the sum of squared deviations of two sets. */
 static void merge(const struct op *op, size_t shares)
 {
     struct norm_state *state = op->norm.state;
@@ -214,7 +215,7 @@ static void moves(const void *const tensor[NORM_TENSORS], struct moves_args *out
     out->var = tensor[VAR];
 }
 
-/* The statistics of w x / length, so that xhat stays: var' + epsilon = (var + epsilon) / length^2. */
+/* Statistics of w x / length, so that xhat is unchanged: var' + epsilon = (var + epsilon) / length^2. */
 static int shorten(const struct norm_values *norm, size_t j, double length, char *why, size_t size)
 {
     double var = (norm->tensor[VAR][j] + norm->epsilon) / length / length - norm->epsilon;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Group normalization: the units of a layer fall into groups of equal size, in their order. Within each group
- * of a sample (conv: over its units and all pixels)
+ * Group normalization: the units of a layer are divided, in order, into groups of equal size. For each sample and
+ * group (conv: over the units of the group and all pixels)
  *
  *   y = gamma xhat + beta,  xhat = (z - mean) / sigma,  sigma^2 = var + epsilon,  var biased
  *
- * and gamma and beta are per unit. One group is layer normalization; as many as units is, of images, instance
- * normalization. The same in training and in evaluation. Back, with g = gamma dy, means over the group:
+ * with gamma and beta per unit. One group is layer normalization; for images, one group per unit is instance
+ * normalization. Training and evaluation are the same. Backward, with g = gamma dy and means over the group:
  *
  *   dgamma = sum dy xhat,  dbeta = sum dy,  dz = (g - mean of g - xhat * mean of g xhat) / sigma
  *
- * Vectors: ln's are of one group. Images: a unit's pixels have moments, as in bn, which are merged
- * over the group in f64; then mean, scale and shift of a unit are all that the kernels of bn need. So groups
- * need not be blocks of channels. Boundaries are those of ln. */
+ * Vectors: ln is the case of one group. Images: the moments of each unit over its pixels are computed as in bn and
+ * merged over the group in f64; then mean, scale and shift per unit are passed to the kernels of bn. Therefore a
+ * group may begin or end inside a block of channels. Boundaries are computed as for ln. */
 #include <math.h>
 #include <string.h>
 
 #include "layer/norm_rows.h"
 
-/* Numbers of the dtype from one on. */
+/* The address of element `at` of an array of the dtype. */
 static void *from(const struct op *op, const void *array, size_t at)
 {
     return (char *)array + at * op->k->size;
@@ -26,20 +26,20 @@ static void *from(const struct op *op, const void *array, size_t at)
 
 /* ---------------------------------------------------------------- vectors */
 
-/* What a worker needs, (m) each: of images one, in the dtype for the kernels and in f64 for the groups; of vectors what
- * their kernels do, which are fewer and longer. */
+/* Work arrays of a worker, (m) each. Images: WORK arrays in the dtype for the kernels, WORK64 in f64 for the
+ * groups. Vectors: the scratch memory of group_norm, which has fewer and longer arrays. */
 enum { MEAN, SCALE, FIRST, SECOND, FACTOR, ACROSS, OFFSET, WORK };
 enum { SUMS, PRODUCTS, GAMMAS, WORK64 };
 _Static_assert(WORK *KERNEL_PAD >= GROUP_WORK * 2 * KERNEL_PAD, "kernel_pad(m) is KERNEL_PAD at least");
 
-/* NULL in ln. */
+/* NULL for ln, which needs no work arrays. */
 static void *work_of(const struct op *op, const struct tile *tile)
 {
     void *work = op->norm.state->work;
     return work ? from(op, work, tile->worker * WORK * kernel_pad(op->weights->m)) : NULL;
 }
 
-/* 1 / sigma of the tile's rows and groups. */
+/* 1 / sigma for each row and group of the tile. */
 static void *inverse_of(const struct op *op, const struct tile *tile)
 {
     return from(op, op->norm.state->rows, tile->row * op->norm.groups);
@@ -69,11 +69,11 @@ const struct op_kind norm_vectors = {.forward = vector_forward, .backward = vect
 struct image {
     const struct op *op;
     const struct tile *tile;
-    size_t number;          /* of the image in the tile    */
-    size_t width;           /* units of a group            */
-    double count;           /* numbers of a group          */
-    void *work[WORK];       /* (m) padded                  */
-    double *work64[WORK64]; /* (m)                         */
+    size_t number;          /* index of the image in the tile */
+    size_t width;           /* units in a group */
+    double count;           /* elements in a group */
+    void *work[WORK];       /* (m) padded */
+    double *work64[WORK64]; /* (m) */
 };
 
 static struct image image_of(const struct op *op, const struct tile *tile, size_t number)
@@ -89,7 +89,7 @@ static struct image image_of(const struct op *op, const struct tile *tile, size_
     return image;
 }
 
-/* The slices of the image: blocks, or all its pixels. */
+/* Number of slices of the image: its blocks, or 1 if it is not blocked. */
 static size_t slices(const struct image *image)
 {
     return image->op->in->blocked ? image->op->in->blocks : 1;
@@ -110,7 +110,8 @@ static void *part_of(const struct image *image, const struct buffer *buffer, siz
            p * buffer->pixels * buffer->ld * k->size;
 }
 
-/* mean and 1 / sigma of the image's groups, from forward to backward: (groups) each. */
+/* mean (inverse = 0) or 1 / sigma (inverse = 1) of the image's groups, (groups) each, kept for the backward
+ * pass. */
 static void *kept(const struct image *image, int inverse)
 {
     const struct op *op = image->op;
@@ -119,7 +120,7 @@ static void *kept(const struct image *image, int inverse)
                 ((image->tile->row + image->number) * 2 + (size_t)inverse) * groups);
 }
 
-/* Mean and scale = gamma / sigma of every unit, as they were kept for the groups. */
+/* Copies each group's mean to its units, and computes each unit's scale = gamma / sigma. */
 static void spread(const struct image *image)
 {
     const struct op *op = image->op;
@@ -137,7 +138,8 @@ static void spread(const struct image *image)
     k->from_double(m, gammas, image->work[SCALE]);
 }
 
-/* Units of one number of pixels each: mean of the means, and what they are apart adds to the deviations. */
+/* Merges the units of a group. All have the same number of pixels: the mean is the mean of their means, and
+ * the squared distances of their means are added to the deviations. */
 static void keep_moments(const struct image *image)
 {
     const struct op *op = image->op;
@@ -181,8 +183,8 @@ static void image_forward(const struct op *op, const struct tile *tile)
     }
 }
 
-/* From a unit's sums of dy and dy (z - mean): the gradients of gamma and beta, and of dz = factor dy + across
- * (z - mean) + offset its three numbers. */
+/* FIRST and SECOND hold each unit's sums of dy and dy (z - mean). Adds the gradients of gamma and beta and
+ * computes the coefficients of dz = factor dy + across (z - mean) + offset. */
 static void join_back(const struct image *image)
 {
     const struct op *op = image->op;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Input mean normalization: x - mean at the input of a layer, the mean over the batch (conv: per channel, and
- * over the pixels too, before zeros are padded). It learns nothing. Back: dx = dy - mean of dy.
+ * Input mean normalization: x - mean at the input of a layer. The mean is over the batch (conv: per channel, over the
+ * batch and all pixels, before zero padding). It has no parameters. Backward: dx = dy - mean of dy.
  *
- * Evaluation: the running mean; w x + (b - w mean), unless zeros are padded around x - mean. */
+ * Evaluation uses the running mean: w x + (b - w mean), unless x - mean is padded with zeros. */
 #include <string.h>
 
 #include "layer/norm_rows.h"
@@ -28,7 +28,7 @@ static void again(const struct op *op, const struct tile *tile, size_t p, void *
                  slice_column(&slice, op->k, op->norm.state->shift), y, op->in->ld);
 }
 
-/* The gradient goes on to the node before. */
+/* Passes the gradient to the node before; added if that node has other readers. */
 static void apply_back(const struct op *op, const struct tile *tile)
 {
     const struct buffer *to = op->add.din ? op->dout : op->din;
@@ -49,7 +49,7 @@ static void prepare(struct op *op)
     norm_set_shift(op, NULL, state->merged[0]);
 }
 
-/* The data's gradient is nobody's business. */
+/* The input of the network needs no gradient. */
 static void imn_gather(struct op *op)
 {
     static const struct op_kind kind = {
@@ -58,7 +58,7 @@ static void imn_gather(struct op *op)
     op->kind = op->dout ? &kind : &of_data;
 }
 
-/* The gradient goes on as it is. */
+/* A fixed mean has no gradient, so dout passes unchanged. */
 static void still_back(const struct op *op, const struct tile *tile)
 {
     for (size_t p = 0; op->din && p < buffer_slices(op->in, tile); p++) {
@@ -103,9 +103,9 @@ static void take_input(const struct norm_values *norm, size_t i, double factor, 
     norm->tensor[MEAN][i] = factor * (norm->tensor[MEAN][i] - constant);
 }
 
-/* ---------------------------------------------------------------- behind the activation
- * As the authors' code has it: y - mean of y, before any pooling. Gradients are shifted in place. A mean of 0
- * in files is what a net without it has; conversions leave it alone. */
+/* ---------------------------------------------------------------- after the activation
+ * IMN as in the authors' code: y - mean of y, before pooling. Gradients are shifted in place. A mean of 0 in a file is
+ * the same as no normalization, so conversions do not change it. */
 
 static void output_apply_back(const struct op *op, const struct tile *tile)
 {
@@ -119,7 +119,7 @@ static void imn_output_gather(struct op *op)
     op->kind = &kind;
 }
 
-/* Running means stay: gradients pass as they are. */
+/* A fixed mean has no gradient, so frozen layers and evaluation share a kind. */
 static void imn_output_apply(struct op *op, enum norm_how how)
 {
     static const struct op_kind training = {
@@ -146,7 +146,8 @@ const struct norm_ops norm_IMN = {
     .batch = 1,
     .gather = imn_gather,
     .apply = imn_apply,
-    .again = again, /* before the way back sets the shift anew: that of the product comes first */
+    .again =
+        again, /* must run before backward overwrites `shift`: the gradient of the weights needs the normalized input */
     .fold = fold,
     .moves = moves,
     .take_input = take_input,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layer normalization: y = gamma xhat + beta, xhat = (z - mean) / sigma, sigma^2 = var + epsilon; mean and
- * (biased) variance over the units of a sample, conv: and all its pixels; gamma and beta are per unit. The
- * same in training and in evaluation. Back, with g = gamma dy:
+ * Layer normalization: y = gamma xhat + beta, xhat = (z - mean) / sigma, sigma^2 = var + epsilon. mean and the
+ * biased var are over the units of a sample (conv: over the units and all pixels); gamma and beta are per unit.
+ * Training and evaluation are the same. Backward, with g = gamma dy:
  *
  *   dgamma = sum dy xhat,  dbeta = sum dy,  dz = (g - mean of g - xhat * mean of g xhat) / sigma
  *
- * sigma is a number of each sample's own, so that a unit has a hyperplane only where beta is 0: it is that of
- * gamma (z - mean), z and mean both affine in x. */
+ * sigma depends on the sample, so a unit has a hyperplane only if its beta is 0: the hyperplane of
+ * gamma (z - mean), where z and mean are affine in x. */
 #include "layer/norm_rows.h"
 
 static void *inverse_at(const struct op *op, const struct tile *tile, size_t i)
@@ -36,7 +36,7 @@ static void image_backward(const struct op *op, const struct tile *tile)
     }
 }
 
-/* In the place of z lies xhat. */
+/* The forward pass overwrites z with xhat. */
 static void ln_apply(struct op *op, enum norm_how how)
 {
     static const struct op_kind image = {.forward = image_forward, .backward = image_backward, .back_in = 1};

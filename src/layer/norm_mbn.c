@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Mean-only batch normalization: y = z - mean + b, the mean over the batch (conv: and its pixels). The bias
- * comes behind the mean, which would take it off again. Back: dz = dy - mean of dy, db = sum of dy.
+ * Mean-only batch normalization: y = z - mean + b. The mean is over the batch (conv: over the batch and all pixels).
+ * b is added after the mean is subtracted; before, it would cancel. Backward: dz = dy - mean of dy, db = sum of dy.
  *
- * Evaluation: the running mean; w x + (b - mean). */
+ * Evaluation uses the running mean: w x + (b - mean). */
 #include "layer/norm_rows.h"
 
 enum { MEAN };
@@ -45,7 +45,7 @@ static void mbn_gather(struct op *op)
     op->kind = &kind;
 }
 
-/* A running mean that stays lets gradients pass as they are. */
+/* A fixed mean has no gradient, so frozen layers and evaluation share a kind. */
 static void mbn_apply(struct op *op, enum norm_how how)
 {
     static const struct op_kind training = {

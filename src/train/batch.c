@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "train/batch.h"
 
-/* Where the loss of a plan's rows is measured. */
+/* The loss of the rows that a plan runs on. */
 struct head {
     const struct batch *batch;
-    const char *y;             /* targets of the rows at work */
-    const double *row_weights; /* theirs, or NULL */
+    const char *y;             /* targets of these rows */
+    const double *row_weights; /* weights of these rows, or NULL */
     double weight;
 };
 

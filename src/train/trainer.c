@@ -19,7 +19,7 @@ static_assert(TRAINER_SCHEDULE + SCHEDULE_STATE == TRAINER_SCALAR_COUNT, "the sc
 
 /* ---------------------------------------------------------------- making */
 
-/* A last batch of one row has no statistics: it joins the one before. */
+/* A last batch of one row joins the batch before it, because one row has no batch statistics. */
 static int plan_batches(struct trainer *t)
 {
     size_t rows = t->train->rows;
@@ -62,7 +62,7 @@ static int check_steps(const struct trainer *t)
     return 0;
 }
 
-/* The names of an epoch's values. */
+/* Names the values that each epoch reports: train_loss, then val_ and the name of each metric. */
 static void name_values(struct trainer *t, const sph_metric *list, size_t count)
 {
     snprintf(t->seen.name_text[0], sizeof t->seen.name_text[0], "train_loss");
@@ -74,7 +74,7 @@ static void name_values(struct trainer *t, const sph_metric *list, size_t count)
         t->seen.name[i] = t->seen.name_text[i];
 }
 
-/* After them, those of the training part; its loss is train_loss, as the steps saw it. */
+/* Adds the scores of the training part. train_loss comes from the steps, so metric 0 (the loss) is skipped. */
 static void name_train_scores(struct trainer *t, const struct evaluator_opts *eval)
 {
     sph_metric list[SPH_METRICS_MAX];
@@ -86,7 +86,7 @@ static void name_train_scores(struct trainer *t, const struct evaluator_opts *ev
     }
 }
 
-/* Which value is monitored, and what an epoch computes for it. */
+/* Finds the monitored value by name and chooses the metrics that each epoch computes. */
 static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
 {
     sph_metric list[SPH_METRICS_MAX];
@@ -115,7 +115,8 @@ static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
     return 0;
 }
 
-/* Where a metric is undefined depends on the targets: any weights tell whether the monitored one is. */
+/* Some metrics are undefined for some targets, whatever the network predicts, so the first weights show
+ * whether the monitored metric can be computed. */
 static int check_monitor(struct trainer *t)
 {
     sph_scores scores;
@@ -129,7 +130,6 @@ static int check_monitor(struct trainer *t)
     return err;
 }
 
-/* Weights, plans and the optimizer. */
 static int make_parts(struct trainer *t, const struct evaluator_opts *eval)
 {
     const sph_train_opts *opts = t->opts;
@@ -205,7 +205,7 @@ void trainer_free(struct trainer *t)
     if (!t)
         return;
     if (t->train && t->train->ahead)
-        t->train->ahead(t->train->self, NULL, 0, 0); /* it borrowed the order */
+        t->train->ahead(t->train->self, NULL, 0, 0); /* the source still points to `order` */
     plan_free(t->plan);
     evaluator_free(t->evaluator);
     weights_free(t->weights);
@@ -217,7 +217,7 @@ void trainer_free(struct trainer *t)
 
 /* ---------------------------------------------------------------- one step */
 
-/* The loss, or a weight behind it, is no finite number any more. */
+/* Fails because the loss or a weight is not finite; names the first layer whose output is not finite. */
 static int diverged(struct trainer *t, const char *what, double loss, uint64_t step, size_t rows)
 {
     size_t bad = t->net->layer_count;
@@ -283,11 +283,12 @@ static int take_step(struct trainer *t, double *loss, double *lr)
         return diverged(t, "the weights overflowed after a loss of", *loss, t->at.step + 1, rows);
     t->at.step++;
     t->at.batch++;
-    t->at.loss_sum += *loss * ((double)rows / (double)t->step.rows); /* the last one has other rows */
+    t->at.loss_sum +=
+        *loss * ((double)rows / (double)t->step.rows); /* the last batch may have another number of rows */
     return 0;
 }
 
-/* What observers do is in the caller's floating-point mode, as before. */
+/* Observers run in the caller's floating-point mode, so the mode is restored before they are called. */
 static int train_step(struct trainer *t, double *loss, double *lr)
 {
     unsigned mode = denormals_as_zero();
@@ -298,7 +299,7 @@ static int train_step(struct trainer *t, double *loss, double *lr)
 
 /* ---------------------------------------------------------------- epochs */
 
-/* A full batch sees all rows whatever their order: no shuffling, so that sums keep theirs. */
+/* A full batch uses all rows in any order; without shuffling, sums keep their order from epoch to epoch. */
 static int begin_epoch(struct trainer *t)
 {
     size_t done = (size_t)t->at.batch * t->step.rows;
@@ -315,8 +316,8 @@ static int begin_epoch(struct trainer *t)
                : 0;
 }
 
-/* The weights at the end of the epoch, whatever is monitored. train_loss was measured along the way, before each update: its
- * epoch's weights are those that all of its updates made, as Keras keeps them. */
+/* Copies the weights at the end of the epoch. train_loss is averaged over the steps of the epoch, each
+ * measured before its update, but the copy has all updates of the epoch, as in Keras. */
 static void keep_best(struct trainer *t)
 {
     memcpy(t->best.params, t->net->params, t->net->learned * t->k->size);
@@ -331,7 +332,7 @@ void trainer_go_on(struct trainer *t)
     t->at.finished = !patient || t->at.epoch >= last;
 }
 
-/* Values of the finished epoch, the schedule's and the stopping rule's memory. */
+/* Computes the values of the finished epoch and updates the schedule and the stopping rule. */
 static int end_epoch(struct trainer *t, int *improved)
 {
     sph_scores scores;
@@ -411,7 +412,7 @@ static int observe(struct trainer *t, enum moment moment, const sph_observer *ob
     return stop < 0 ? stop : 0;
 }
 
-/* Steps until the limit, an observer or the end; the place in the epoch is kept from call to call. */
+/* Runs up to `steps` steps; at.batch keeps the place in the epoch between calls. */
 static int advance(struct trainer *t, uint64_t steps, const sph_observer *observers, size_t count)
 {
     int err, improved = 0;
@@ -515,7 +516,7 @@ void trainer_restored(struct trainer *t)
     t->at = place_of_scalars(t->scalar);
     t->step.fetched = t->step.ordered = 0;
     weights_materialize(t->weights);
-    trainer_go_on(t); /* there may be more epochs now, or fewer */
+    trainer_go_on(t); /* `epochs` or `last_epoch` may differ from those of the checkpoint */
 }
 
 const struct trainer_place *trainer_place(const struct trainer *t)
