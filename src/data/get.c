@@ -27,7 +27,6 @@ struct getting {
     char *url;     /* where it comes from                */
     int too_long;  /* it is not the file: no part of it is kept */
     struct file_log part;
-    struct digest digest;
 };
 
 /* ---------------------------------------------------------------- one file */
@@ -50,9 +49,7 @@ static int take(void *self, const void *bytes, size_t length)
                            "it is larger than the published file, which has %llu bytes; it was removed",
                            (unsigned long long)most);
     }
-    int err = digest_add(&getting->digest, bytes, length);
-    if (!err)
-        err = file_log_add(&getting->part, bytes, length);
+    int err = file_log_add(&getting->part, bytes, length);
     return err || getting->part.length < PIECE ? err : file_log_flush(&getting->part);
 }
 
@@ -69,31 +66,21 @@ static int see(void *self, double done, double all)
     return getting->progress ? getting->progress(getting->self, &progress) : 0;
 }
 
-/* Opens the part with the bytes that are there, or with none, and takes them into the digest. */
+/* Opens the part, with the bytes that an earlier call has got or with none. */
 static int open_part(struct getting *getting, const char *path, int with_bytes)
 {
     struct stat info;
     uint64_t held = with_bytes && !lstat(path, &info) && info.st_size > 0 ? (uint64_t)info.st_size : 0;
-    if (held > bytes_most(getting)) /* a part of something else */
+    if (held > bytes_most(getting)) /* the part of another file */
         held = 0;
-    char *bytes = mem_get(PIECE, 1);
-    int err = bytes ? file_log_open(&getting->part, path, held) : SPH_EMEMORY;
-    if (!err)
-        err = digest_begin(&getting->digest);
-    for (uint64_t at = 0; at < held && !err;) {
-        size_t length = held - at < PIECE ? (size_t)(held - at) : PIECE;
-        if (!(err = file_log_read(&getting->part, at, bytes, length)))
-            err = digest_add(&getting->digest, bytes, length);
-        at += length;
-    }
-    mem_free(bytes);
-    return err;
+    return file_log_open(&getting->part, path, held);
 }
 
-static void close_part(struct getting *getting)
+/* Whether the file has the published SHA-256. */
+static int is_published(const struct getting *getting, const char *path, char hex[DIGEST_SIZE])
 {
-    file_log_close(&getting->part);
-    digest_free(&getting->digest);
+    int err = digest_of_file(hex, path, 0);
+    return err < 0 ? err : !strcmp(hex, getting->set->files[getting->number].sha256);
 }
 
 /* Where the file lies: at its own address, or under that of the mirror by its own name. */
@@ -106,29 +93,29 @@ static char *address_of(const struct getting *getting)
 static int fetch_rest(struct getting *getting, const char *part)
 {
     enum fetch_end end;
+    char hex[DIGEST_SIZE] = "";
     struct fetch fetch = {getting->url, getting->part.offset, getting, take, see};
-    int err = fetch_url(&end, &fetch);
-    if (!err && end == FETCH_NOT_FROM_THERE) { /* it is whole already, or the server knows no parts */
-        char hex[DIGEST_SIZE] = "";
-        if (!(err = digest_end(&getting->digest, hex)) &&
-            strcmp(hex, getting->set->files[getting->number].sha256) != 0) {
-            close_part(getting);
+    int whole = 0, err = fetch_url(&end, &fetch);
+    if (!err &&
+        end ==
+            FETCH_NOT_FROM_THERE) { /* the part is complete already, or the server sends whole files only */
+        if ((whole = is_published(getting, part, hex)) < 0)
+            err = whole;
+        if (!err && !whole) {
+            file_log_close(&getting->part);
             fetch.from = 0;
             if (!(err = open_part(getting, part, 0)))
                 err = fetch_url(&end, &fetch);
-        } else if (!err) {
-            close_part(getting);
-            err = open_part(getting, part, 1);
         }
     }
     if (err && getting->part.fd >= 0 && !getting->too_long)
-        (void)!file_log_flush(&getting->part); /* what came is kept, and the reason is the download's */
+        (void)!file_log_flush(
+            &getting->part); /* keeps the bytes so far; the download's failure is reported */
     return err ? err : file_log_sync(&getting->part);
 }
 
 static int get_file(struct getting *getting, const char *path)
 {
-    const sph_data_file *file = &getting->set->files[getting->number];
     char hex[DIGEST_SIZE] = "", *part = mem_format("%s.part", path);
     getting->url = address_of(getting);
     getting->too_long = 0;
@@ -137,16 +124,18 @@ static int get_file(struct getting *getting, const char *path)
         err = fetch_rest(getting, part);
     if (getting->too_long)
         file_remove(part);
-    if (!err && !(err = digest_end(&getting->digest, hex))) {
-        if (strcmp(hex, file->sha256) != 0) {
-            file_remove(part);
-            err = sph_fail_of(SPH_EFORMAT, getting->url, 0, "sha256",
-                              "its SHA-256 is %s, expected %s; it was removed", hex, file->sha256);
-        } else {
-            err = file_give_name(part, path);
-        }
+    int published = err ? err : is_published(getting, part, hex);
+    if (!err && published > 0)
+        err = file_give_name(part, path);
+    else if (!err && published < 0)
+        err = published;
+    else if (!err) {
+        file_remove(part);
+        err = sph_fail_of(SPH_EFORMAT, getting->url, 0, "sha256",
+                          "its SHA-256 is %s, expected %s; it was removed", hex,
+                          getting->set->files[getting->number].sha256);
     }
-    close_part(getting);
+    file_log_close(&getting->part);
     mem_free(part);
     mem_free(getting->url);
     getting->url = NULL;

@@ -46,34 +46,27 @@ static int write_member(struct unpacking *u, const char *place, char hex[DIGEST_
     struct archive *archive = u->archive;
     const char *path = u->path;
     struct file_replace file;
-    struct digest digest = {0};
     const void *bytes;
     size_t length;
     la_int64_t offset, expected = 0;
     int status = ARCHIVE_OK, err = file_replace_begin(&file, place);
-    if (err < 0)
-        return err;
-    err = digest_begin(&digest);
     while (!err && (status = archive_read_data_block(archive, &bytes, &length, &offset)) == ARCHIVE_OK) {
         if (offset != expected)
             err = sph_fail_at(SPH_EFORMAT, path, "cannot be unpacked: a file with holes");
         else if (length > u->bytes_most - u->bytes)
             err = sph_fail_at(SPH_EFORMAT, path, "refused: its unpacked size is more than %llu bytes",
                               (unsigned long long)u->bytes_most);
-        else if (!(err = file_replace_write(&file, bytes, length)))
-            err = digest_add(&digest, bytes, length);
+        else
+            err = file_replace_write(&file, bytes, length);
         expected += (la_int64_t)length;
         u->bytes += err ? 0 : length;
     }
     if (!err && status != ARCHIVE_EOF)
         err = fail_archive(archive, path);
     if (!err)
-        err = digest_end(&digest, hex);
-    if (!err)
         err = file_replace_commit(&file);
     file_replace_abort(&file);
-    digest_free(&digest);
-    return err;
+    return err ? err : digest_of_file(hex, place, 0);
 }
 
 static int unpack_entry(struct unpacking *u, struct archive_entry *entry)
