@@ -22,6 +22,7 @@
 #include "file/file.h"
 #include "file/file_sys.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "store/safetensors.h"
 #include "failure.h"
 #include "fault_system.h"
@@ -189,30 +190,37 @@ static void header_is_padded_so_that_data_are_aligned(void **state)
     }
 }
 
-static void data_may_come_in_pieces_of_any_size(void **state)
+static int numbers_from(void *self, size_t item, const void **data)
+{
+    size_t *calls = self;
+    ++*calls;
+    *data = bytes64 + 24 * item;
+    return item == 2 ? SPH_EARG : 0;
+}
+
+static int collect(void *self, const void *bytes, size_t length)
+{
+    text_add_bytes(self, bytes, length);
+    return 0;
+}
+
+static void data_may_come_from_a_function_and_go_to_a_sink(void **state)
 {
     (void)state;
     static const size_t shape[] = {2, 3};
     struct st_item items[] = {{"a", ST_F32, shape, 2, bytes64}, {"b", ST_I16, shape, 2, bytes64 + 24}};
     assert_int_equal(safetensors_write(path, items, 2, NULL, 0), 0);
-    char *whole, *pieces;
-    size_t length, again;
+    char *whole;
+    size_t length, calls = 0;
     assert_int_equal(file_read(&whole, &length, path), 0);
-    for (size_t piece = 1; piece <= 36; piece++) {
-        struct st_writer writer;
-        assert_int_equal(st_writer_begin(&writer, path), 0);
-        assert_int_equal(st_writer_tensor(&writer, "a", ST_F32, shape, 2), 0);
-        assert_int_equal(st_writer_tensor(&writer, "b", ST_I16, shape, 2), 0);
-        for (size_t done = 0; done < 36; done += piece)
-            assert_int_equal(st_writer_data(&writer, bytes64 + done, piece < 36 - done ? piece : 36 - done),
-                             0);
-        assert_int_equal(st_writer_commit(&writer), 0);
-        st_writer_abort(&writer);
-        assert_int_equal(file_read(&pieces, &again, path), 0);
-        assert_int_equal(again, length);
-        assert_memory_equal(pieces, whole, length);
-        mem_free(pieces);
-    }
+    items[0].data = items[1].data = NULL;
+    struct text pieces = {0};
+    struct st_file file = {.items = items, .count = 2, .numbers = numbers_from, .self = &calls};
+    assert_int_equal(safetensors_save("", &(sph_sink){&pieces, collect}, &file), 0);
+    assert_int_equal(calls, 2);
+    assert_int_equal(pieces.length, length);
+    assert_memory_equal(pieces.chars, whole, length);
+    text_free(&pieces);
     mem_free(whole);
 }
 
@@ -370,15 +378,14 @@ static void a_writer_refuses_what_the_format_cannot_hold(void **state)
     struct st_meta metas[] = {{"k", "1"}, {"k", "2"}};
     assert_fails(safetensors_write(path, NULL, 0, metas, 2), SPH_EARG, .key = "k", .path = path);
 
-    struct st_writer writer;
-    assert_int_equal(st_writer_begin(&writer, path), 0);
-    assert_int_equal(st_writer_tensor(&writer, "a", ST_U32, one, 1), 0);
-    assert_int_equal(st_writer_data(&writer, bytes64, 3), 0);
-    assert_fails(st_writer_commit(&writer), SPH_EARG, .path = path);
-    assert_int_equal(st_writer_begin(&writer, path), 0);
-    assert_int_equal(st_writer_tensor(&writer, "a", ST_U32, one, 1), 0);
-    assert_fails(st_writer_data(&writer, bytes64, 5), SPH_EARG, .path = path);
-    st_writer_abort(&writer);
+    struct st_item three[] = {
+        {"a", ST_U8, one, 1, bytes64}, {"b", ST_U8, one, 1, bytes64}, {"c", ST_U8, one, 1, NULL}};
+    size_t calls = 0;
+    assert_int_equal(
+        safetensors_save(
+            path, NULL,
+            &(struct st_file){.items = three, .count = 3, .numbers = numbers_from, .self = &calls}),
+        SPH_EARG);
     assert_int_equal(files_in_folder(), 0);
 }
 
@@ -469,7 +476,7 @@ int main(void)
         in_a_folder(every_dtype_and_shape_comes_back),
         in_a_folder(names_with_quotes_and_other_scripts_come_back_in_the_given_order),
         in_a_folder(header_is_padded_so_that_data_are_aligned),
-        in_a_folder(data_may_come_in_pieces_of_any_size),
+        in_a_folder(data_may_come_from_a_function_and_go_to_a_sink),
         in_a_folder(values_are_exact_or_refused),
         in_a_folder(every_half_is_exact),
         in_a_folder(each_broken_file_gives_its_failure),

@@ -12,67 +12,51 @@
 #include "store/tool.h"
 #include "store/torchvision.h"
 
-static int convert_one(sph_net **converted, const char *in, const char *out, const sph_convert_opts *opts)
+static int convert_all(sph_net **nets, size_t count, const sph_convert_opts *opts)
 {
-    sph_net *net = NULL;
-    int err = sph_net_open(&net, in);
-    if (!err)
-        err = sph_net_convert(converted, net, opts->to, opts->flags);
-    sph_net_free(net);
-    if (!err)
-        err = sph_net_save_as(*converted, out, opts->names);
-    if (err < 0) {
-        sph_net_free(*converted);
-        *converted = NULL;
+    int err = 0;
+    for (size_t k = 0; k < count && !err; k++) {
+        sph_net *converted = NULL;
+        if ((err = sph_net_convert(&converted, nets[k], opts->to, opts->flags)) < 0 && count > 1)
+            sph_fail_in(err, "member %zu", k);
+        if (err)
+            break;
+        sph_net_free(nets[k]);
+        nets[k] = converted;
     }
     return err;
 }
 
-/* Each member of an ensemble by itself, under one description. */
-static int convert_members(sph_net **nets, size_t count, const json_t *data, const char *out,
-                           const sph_convert_opts *opts)
-{
-    int err = 0;
-    if (opts->names != SPH_NAMES_SPHERELU)
-        return sph_fail_of(SPH_EARG, out, 0, "names",
-                           "an ensemble of %zu networks, but torchvision's names require a single network; "
-                           "use --member or another --names",
-                           count);
-    for (size_t k = 0; k < count && !err; k++) {
-        sph_net *converted = NULL;
-        if ((err = sph_net_convert(&converted, nets[k], opts->to, opts->flags)) < 0) {
-            sph_fail_in(err, "member %zu", k);
-            break;
-        }
-        sph_net_free(nets[k]);
-        nets[k] = converted;
-    }
-    return err ? err : model_save_members(out, nets, count, data);
-}
-
+/* A file with a description. An ensemble stays one file: each member is converted. */
 static int convert_net(const char *in, const char *out, const sph_convert_opts *opts, sph_converted *result)
 {
-    sph_net **nets = NULL, *converted = NULL;
+    sph_net **nets = NULL;
     json_t *data = NULL;
     size_t count = 1;
     int err = model_open_members(&nets, &count, &data, in);
-    if (!err && count > 1 && !(err = convert_members(nets, count, data, out, opts))) {
-        converted = nets[0];
+    if (!err && count > 1 && opts->names != SPH_NAMES_SPHERELU)
+        err = sph_fail_of(SPH_EARG, out, 0, "names",
+                          "an ensemble of %zu networks, but torchvision's names require a single network; "
+                          "use --member or another --names",
+                          count);
+    if (!err && count == 1 && data)
+        err = model_keep_data(nets[0], data);
+    if (!err && !(err = convert_all(nets, count, opts)))
+        err = count > 1 ? model_save_members(out, nets, count, data)
+                        : sph_net_save_as(nets[0], out, opts->names);
+    json_decref(data);
+    if (!err) {
+        result->net = nets[0];
         nets[0] = NULL;
+        result->members = count;
+        result->layers = sph_net_layers(result->net);
+        result->learned = count * sph_net_learned(result->net);
+        result->dropped =
+            opts->names != SPH_NAMES_SPHERELU &&
+            (result->net->note || result->net->scaling.features || result->net->scaling.targets);
     }
     model_free_members(nets, count);
-    json_decref(data);
-    if (!err && count == 1)
-        err = convert_one(&converted, in, out, opts);
-    if (err < 0)
-        return err;
-    result->net = converted;
-    result->members = count;
-    result->layers = sph_net_layers(converted);
-    result->learned = count * sph_net_learned(converted);
-    result->dropped = opts->names != SPH_NAMES_SPHERELU &&
-                      (converted->note || converted->scaling.features || converted->scaling.targets);
-    return 0;
+    return err;
 }
 
 /* A unit that is constant leaves that to the biases of the next layer, which may have had none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The numbers of a file for a net that is there already. */
+ * Loading the tensors of a file into an existing net. */
 #include <string.h>
 
 #include "base/error.h"
@@ -11,30 +11,15 @@
 #include "store/tensors.h"
 #include "store/torchvision.h"
 
-/* What a description, if there is one, says about the tensors beside their names. */
-static int check_description(const struct safetensors *file, const sph_net *net)
+/* Beyond names and shapes: strides, activations and normalizations of the description must be those of the net. The output layer, the
+ * precision and the size of images may differ. */
+static int check_body(const struct safetensors *file, json_t *description, const sph_net *net)
 {
-    const char *text = safetensors_metadata(file, MODEL_METADATA);
-    json_t *object = NULL;
-    int err = text ? json_parse(&object, file->path, text, strlen(text)) : 0;
-    if (!err && json_object_get(object, MODEL_MEMBERS))
-        err = sph_fail_at(SPH_EFORMAT, file->path, "an ensemble, expected a single network");
-    if (!err && object)
-        err = architecture_same_angles(json_object_get(object, "architecture"), net, file->path);
-    json_decref(object);
-    return err;
-}
-
-/* What a description says beyond names and shapes: strides, activations, normalizations are the net's. The output
- * layer, the precision and the size of images may be others. */
-static int check_body(const struct safetensors *file, const sph_net *net)
-{
-    const char *text = safetensors_metadata(file, MODEL_METADATA);
-    json_t *object = NULL, *here = NULL;
+    json_t *here = NULL, *there = json_object_get(description, "architecture");
+    json_t *nodes = json_object_get(there, "nodes");
     char difference[256];
-    int err = text ? json_parse(&object, file->path, text, strlen(text)) : 0;
-    json_t *there = json_object_get(object, "architecture"), *nodes = json_object_get(there, "nodes");
-    if (!err && there && !(err = architecture_of(&here, net))) {
+    int err = there ? architecture_of(&here, net) : 0;
+    if (!err && there) {
         json_t *ours = json_object_get(here, "nodes");
         size_t last = (size_t)net->output;
         const char *path = json_string_value(json_object_get(json_array_get(nodes, last), "path"));
@@ -50,7 +35,6 @@ static int check_body(const struct safetensors *file, const sph_net *net)
                               "the networks differ in more than the output layer: %s", difference);
     }
     json_decref(here);
-    json_decref(object);
     return err;
 }
 
@@ -62,15 +46,24 @@ static int load(sph_net *net, const char *path, int new_head)
     if (new_head && last->kind != NODE_DENSE && last->kind != NODE_CONV)
         return sph_fail_at(SPH_EARG, path, "the network does not end in a layer that could be replaced");
     struct safetensors file;
+    json_t *description = NULL;
     int err = safetensors_open(&file, path);
     if (err < 0)
         return err;
     const struct tensor_names *names = torchvision_recognise(&file) ? &torchvision_names : NULL;
+    const char *text = safetensors_metadata(&file, MODEL_METADATA);
     int but = new_head ? (int)last->layer : -1;
-    if (!(err = check_description(&file, net)) && new_head && !(err = tensors_fit(net, &file, 0, names, but)))
-        err = check_body(&file, net);
+    if (text)
+        err = json_parse(&description, path, text, strlen(text));
+    if (!err && json_object_get(description, MODEL_MEMBERS))
+        err = sph_fail_at(SPH_EFORMAT, path, "an ensemble, expected a single network");
+    if (!err)
+        err = architecture_same_angles(json_object_get(description, "architecture"), net, path);
+    if (!err && new_head && !(err = tensors_fit(net, &file, 0, names, but)))
+        err = check_body(&file, description, net);
     if (!err)
         err = tensors_take(net, &file, 0, names, but);
+    json_decref(description);
     safetensors_close(&file);
     return err;
 }

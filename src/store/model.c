@@ -169,42 +169,22 @@ static void name_member(char out[static MEMBER_NAME], size_t member, size_t memb
         snprintf(out, MEMBER_NAME, MODEL_MEMBERS ".%zu.", member);
 }
 
-/* Which tensors of a net are written, and in which order: all as they are, or a chain's layer by layer. */
-static size_t choose_tensors(size_t *out, const sph_net *net, const struct chain *chain)
+/* The tensors of a net as they are; of a chain (net's file had dense layers only) layer by layer and without biases of 0. */
+static int list_tensors(struct tensor_list *out, const sph_net *net, const char *before,
+                        const struct chain *chain)
 {
-    size_t count = 0;
+    int err = 0;
     for (size_t l = 0; l < (chain ? net->layer_count : 1); l++)
-        for (size_t i = 0; i < net->tensor_count; i++)
-            if (!chain || (net->tensors[i].layer == l && !chain_lacks(chain, &net->tensors[i])))
-                out[count++] = i;
-    return count;
-}
-
-static int list_tensors(struct st_writer *writer, const sph_net *net, const char *before, int plain,
-                        const size_t *which, size_t count)
-{
-    enum st_dtype dtype = net->dtype == SPH_F32 ? ST_F32 : ST_F64;
-    int err = 0;
-    for (size_t i = 0; i < count && !err; i++) {
-        const sph_tensor *view = &net->tensors[which[i]].view;
-        char name[TENSOR_NAME];
-        snprintf(name, sizeof name, "%s%s", before,
-                 view->name + (plain && *view->name == '.')); /* a chain's only layer */
-        err = st_writer_tensor(writer, name, dtype, view->shape, view->ndim);
-    }
-    return err;
-}
-
-static int write_tensors(struct st_writer *writer, const sph_net *net, const size_t *which, size_t count,
-                         double *values, char *bytes)
-{
-    int err = 0;
-    for (size_t i = 0; i < count && !err; i++) {
-        const struct net_tensor *tensor = &net->tensors[which[i]];
-        net_read_tensor(net, tensor, values);
-        net->k->from_double(tensor->view.count, values, bytes);
-        err = st_writer_data(writer, bytes, tensor->view.count * net->k->size);
-    }
+        for (size_t i = 0; i < net->tensor_count && !err; i++) {
+            const struct net_tensor *tensor = &net->tensors[i];
+            const char *own = tensor->view.name;
+            char name[TENSOR_NAME];
+            if (chain && (tensor->layer != l || chain_lacks(chain, tensor)))
+                continue;
+            snprintf(name, sizeof name, "%s%s", before,
+                     own + (chain && *own == '.')); /* a layer without a path */
+            err = tensors_add(out, net, tensor, name);
+        }
     return err;
 }
 
@@ -230,51 +210,31 @@ struct beside {
     const struct safetensors *like;
 };
 
-static int begin(struct st_writer *writer, const char *path, const sph_sink *sink, sph_net *const *nets,
-                 size_t count, const struct beside *beside)
-{
-    struct text metadata = {0};
-    int err = beside->chain ? 0 : describe(&metadata, path, nets[0], count, beside->data);
-    if (!err)
-        err = sink ? st_writer_begin_sink(writer, sink) : st_writer_begin(writer, path);
-    if (!err)
-        err = beside->chain ? st_writer_carry(writer, beside->like)
-                            : st_writer_metadata(writer, MODEL_METADATA, metadata.chars);
-    text_free(&metadata);
-    return err;
-}
-
 /* Into sink or, where that is NULL, into the file. */
 static int save(const char *path, const sph_sink *sink, sph_net *const *nets, size_t count,
                 const struct beside *beside)
 {
-    for (size_t k = 1; k < count; k++) {
-        int differs = model_check_member(path, nets[0], nets[k], k);
-        if (differs < 0)
-            return differs;
-    }
-    for (size_t k = 0; k < count; k++)
-        if (!nets[k]->ready)
-            return sph_fail_at(SPH_EARG, path, "the network is not ready; call sph_net_ready first");
-    struct st_writer writer = {0};
-    size_t largest = tensors_largest(nets[0]), *which = mem_get(nets[0]->tensor_count, sizeof *which), chosen;
+    struct tensor_list list = {0};
+    struct text metadata = {0};
     char before[MEMBER_NAME];
-    double *values = mem_get(largest, sizeof *values);
-    char *bytes = mem_get(largest, nets[0]->k->size);
-    int err = values && bytes && which ? begin(&writer, path, sink, nets, count, beside) : SPH_EMEMORY;
-    chosen = err ? 0 : choose_tensors(which, nets[0], beside->chain);
+    int err = 0;
+    for (size_t k = 1; k < count && !err; k++)
+        err = model_check_member(path, nets[0], nets[k], k);
+    for (size_t k = 0; k < count && !err; k++)
+        if (!nets[k]->ready)
+            err = sph_fail_at(SPH_EARG, path, "the network is not ready; call sph_net_ready first");
+    if (!err && !beside->chain)
+        err = describe(&metadata, path, nets[0], count, beside->data);
     for (size_t k = 0; k < count && !err; k++) {
         name_member(before, k, count);
-        err = list_tensors(&writer, nets[k], before, beside->chain != NULL, which, chosen);
+        err = list_tensors(&list, nets[k], before, beside->chain);
     }
-    for (size_t k = 0; k < count && !err; k++)
-        err = write_tensors(&writer, nets[k], which, chosen, values, bytes);
     if (!err)
-        err = st_writer_commit(&writer);
-    st_writer_abort(&writer);
-    mem_free(which);
-    mem_free(bytes);
-    mem_free(values);
+        err = tensors_save(&list, path, sink,
+                           beside->chain ? NULL : &(struct st_meta){MODEL_METADATA, metadata.chars},
+                           beside->like);
+    tensors_list_free(&list);
+    text_free(&metadata);
     return err;
 }
 
@@ -504,9 +464,7 @@ int sph_net_save_as(const sph_net *net, const char *path, sph_names names)
     return names == SPH_NAMES_TORCHVISION ? torchvision_save(path, net) : sph_net_save(net, path);
 }
 
-/* What the file says about its data stays with the net, so that a converted or edited model still predicts.
- */
-static int keep_note(sph_net *net, const json_t *data)
+int model_keep_data(sph_net *net, const json_t *data)
 {
     struct text text = {0};
     int err = json_print(&text, data, 0);
@@ -521,7 +479,7 @@ static int keep_note(sph_net *net, const json_t *data)
 static int opened(sph_net **out, int err, sph_net *net, json_t *data)
 {
     if (!err && data)
-        err = keep_note(net, data);
+        err = model_keep_data(net, data);
     json_decref(data);
     if (err < 0) {
         sph_net_free(net);

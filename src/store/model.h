@@ -45,6 +45,9 @@ void model_free_members(sph_net **nets, size_t count);
  * be NULL. Every tensor of the net must be there, and no other. */
 int model_open(sph_net **out, json_t **data, const char *path);
 
+/* The description of the data becomes part of the net, so that a converted or edited model still predicts. */
+int model_keep_data(sph_net *net, const json_t *data);
+
 /* What the file says about its data and no more; *data is NULL if it says nothing. A new reference. */
 int model_read_data(json_t **data, const char *path);
 

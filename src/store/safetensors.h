@@ -84,40 +84,34 @@ const char *safetensors_metadata(const struct safetensors *file, const char *key
 /* out (count) <- the elements, exactly; of real numbers only (st_dtype_is_real). */
 int safetensors_to_double(const struct st_tensor *tensor, double *out);
 
-/* ---------------------------------------------------------------- writing
- * begin; metadata and tensor in any number and order; then the data of all tensors in that order, in pieces
- * of any size; commit. So a file larger than memory can be written. Any failure has already aborted the
- * writing; abort then, or after commit, does nothing. */
+/* ---------------------------------------------------------------- writing */
 
-struct st_writer {
-    struct file_replace file;
-    const sph_sink *sink; /* NULL: it goes into the file */
-    struct json_t *tensors, *metadata;
-    uint64_t declared, written; /* bytes of data */
-    int data;                   /* the header is written */
-};
-
-int st_writer_begin(struct st_writer *out, const char *path);
-int st_writer_begin_sink(struct st_writer *out, const sph_sink *sink); /* what it took stays taken */
-int st_writer_metadata(struct st_writer *writer, const char *key, const char *value);
-int st_writer_carry(struct st_writer *writer, const struct safetensors *from); /* all of its metadata */
-int st_writer_tensor(struct st_writer *writer, const char *name, enum st_dtype dtype, const size_t *shape,
-                     size_t ndim);
-int st_writer_data(struct st_writer *writer, const void *bytes, size_t length);
-int st_writer_commit(struct st_writer *writer);
-void st_writer_abort(struct st_writer *writer);
-
-/* All of it in one call, for tensors that are in memory. */
 struct st_item {
     const char *name;
     enum st_dtype dtype;
     const size_t *shape; /* (ndim) */
     size_t ndim;
-    const void *data;
+    const void *data; /* NULL: st_file.numbers has them */
 };
 struct st_meta {
     const char *key, *value;
 };
+struct st_file {
+    const struct st_item *items; /* (count) in the order of the data */
+    size_t count;
+    const struct st_meta *meta; /* (metas) */
+    size_t metas;
+    const struct safetensors *like; /* NULL, or a file whose metadata are added */
+    /* *data <- the bytes of an item, valid until the next call. A negative code ends the writing. */
+    int (*numbers)(void *self, size_t item, const void **data);
+    void *self;
+};
+
+/* Replaces the file as a whole; sink: NULL, or what takes the bytes instead. Tensors are written one by one, so a file can be larger
+ * than memory. */
+int safetensors_save(const char *path, const sph_sink *sink, const struct st_file *file);
+
+/* The same for tensors that are in memory. */
 int safetensors_write(const char *path, const struct st_item *items, size_t count, const struct st_meta *meta,
                       size_t metas);
 

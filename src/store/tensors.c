@@ -230,3 +230,64 @@ int tensors_fit(const sph_net *net, const struct safetensors *file, int all, con
 {
     return fit_or_take(net, NULL, file, all, names, but);
 }
+
+/* ---------------------------------------------------------------- writing */
+
+int tensors_add(struct tensor_list *list, const sph_net *net, const struct net_tensor *tensor,
+                const char *name)
+{
+    static const int64_t zero = 0;
+    char *copy = mem_text(name);
+    if (!copy ||
+        !mem_reserve((void **)&list->items, &list->item_room, list->count + 1, sizeof *list->items) ||
+        !mem_reserve((void **)&list->from, &list->from_room, list->count + 1, sizeof *list->from)) {
+        mem_free(copy);
+        return SPH_EMEMORY;
+    }
+    list->items[list->count] = tensor ? (struct st_item){copy, net->dtype == SPH_F32 ? ST_F32 : ST_F64,
+                                                         tensor->view.shape, tensor->view.ndim, NULL}
+                                      : (struct st_item){copy, ST_I64, NULL, 0, &zero};
+    list->from[list->count++] = (struct tensor_source){net, tensor};
+    return 0;
+}
+
+static int read_numbers(void *self, size_t item, const void **data)
+{
+    const struct tensor_list *list = self;
+    const struct tensor_source *from = &list->from[item];
+    net_read_tensor(from->net, from->tensor, list->values);
+    from->net->k->from_double(from->tensor->view.count, list->values, list->bytes);
+    *data = list->bytes;
+    return 0;
+}
+
+int tensors_save(struct tensor_list *list, const char *path, const sph_sink *sink, const struct st_meta *meta,
+                 const struct safetensors *like)
+{
+    size_t largest = 0;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->from[i].tensor && list->from[i].tensor->view.count > largest)
+            largest = list->from[i].tensor->view.count;
+    list->values = mem_get(largest, sizeof *list->values);
+    list->bytes = mem_get(largest, sizeof(double));
+    if (!list->values || !list->bytes)
+        return SPH_EMEMORY;
+    return safetensors_save(path, sink,
+                            &(struct st_file){.items = list->items,
+                                              .count = list->count,
+                                              .meta = meta,
+                                              .metas = meta != NULL,
+                                              .like = like,
+                                              .numbers = read_numbers,
+                                              .self = list});
+}
+
+void tensors_list_free(struct tensor_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        mem_free((char *)(uintptr_t)list->items[i].name);
+    mem_free(list->items);
+    mem_free(list->from);
+    mem_free(list->values);
+    mem_free(list->bytes);
+}

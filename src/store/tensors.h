@@ -37,4 +37,23 @@ int tensors_take(sph_net *net, const struct safetensors *file, int all, const st
 int tensors_fit(const sph_net *net, const struct safetensors *file, int all, const struct tensor_names *names,
                 int but);
 
+/* Tensors to be written, under any name and in any order. A zeroed list is empty. */
+struct tensor_list {
+    struct st_item *items; /* (count) */
+    struct tensor_source {
+        const sph_net *net;
+        const struct net_tensor *tensor; /* NULL: a single 0 of type I64 */
+    } * from;                            /* (count) */
+    size_t count, item_room, from_room;
+    double *values; /* while a tensor is written */
+    char *bytes;
+};
+int tensors_add(struct tensor_list *list, const sph_net *net, const struct net_tensor *tensor,
+                const char *name);
+
+/* Writes the list with this metadata (see safetensors_save). tensors_list_free is needed in any case. */
+int tensors_save(struct tensor_list *list, const char *path, const sph_sink *sink, const struct st_meta *meta,
+                 const struct safetensors *like);
+void tensors_list_free(struct tensor_list *list);
+
 #endif

@@ -226,71 +226,34 @@ static int check_net(const char *path, const sph_net *net)
     return err;
 }
 
-/* Tensors of a layer in the order of torchvision's state. */
-enum { LAYER_TENSORS = 6 };
-static size_t list_layer(const struct net_layer *layer, const char *list[LAYER_TENSORS])
+/* The tensors of a layer, in the order and under the names of torchvision's state. */
+static int list_layer(struct tensor_list *out, const sph_net *net, const struct net_layer *layer)
 {
     static const char *const bn[] = {"weight", "norm.scale", "norm.shift", "norm.mean", "norm.var"};
     static const char *const plain[] = {"weight", "bias"};
-    size_t count = layer->spec.norm == SPH_NORM_BN ? 5 : 2;
-    for (size_t i = 0; i < count; i++)
-        list[i] = (count == 5 ? bn : plain)[i];
-    return count;
-}
-
-/* Both passes over the tensors: declare them, or write their numbers. */
-static int each_tensor(struct st_writer *writer, const sph_net *net, double *values, char *bytes)
-{
-    enum st_dtype dtype = net->dtype == SPH_F32 ? ST_F32 : ST_F64;
-    int err = 0;
-    for (size_t l = 0; l < net->layer_count && !err; l++) {
-        const struct net_layer *layer = &net->layers[l];
-        const char *list[LAYER_TENSORS];
-        size_t count = list_layer(layer, list);
-        char name[TENSOR_NAME], norm[TENSOR_NAME];
-        for (size_t i = 0; i < count && !err; i++) {
-            snprintf(name, sizeof name, "%s.%s", layer->path, list[i]);
-            const struct net_tensor *tensor = net_find_tensor(net, name);
-            name_of(net, tensor, name);
-            if (!values) {
-                err = st_writer_tensor(writer, name, dtype, tensor->view.shape, tensor->view.ndim);
-                continue;
-            }
-            net_read_tensor(net, tensor, values);
-            net->k->from_double(tensor->view.count, values, bytes);
-            err = st_writer_data(writer, bytes, tensor->view.count * net->k->size);
-        }
-        if (err || layer->spec.norm != SPH_NORM_BN)
-            continue;
-        static const int64_t none = 0;
-        norm_path(layer->path, norm);
-        snprintf(name, sizeof name, "%.130s.%s", norm, tracked);
-        err = values ? st_writer_data(writer, &none, sizeof none)
-                     : st_writer_tensor(writer, name, ST_I64, NULL, 0);
+    int normed = layer->spec.norm == SPH_NORM_BN, err = 0;
+    char name[TENSOR_NAME], norm[TENSOR_NAME];
+    for (size_t i = 0; i < (normed ? 5 : 2) && !err; i++) {
+        snprintf(name, sizeof name, "%s.%s", layer->path, (normed ? bn : plain)[i]);
+        const struct net_tensor *tensor = net_find_tensor(net, name);
+        name_of(net, tensor, name);
+        err = tensors_add(out, net, tensor, name);
     }
-    return err;
+    if (err || !normed)
+        return err;
+    norm_path(layer->path, norm);
+    snprintf(name, sizeof name, "%.130s.%s", norm, tracked);
+    return tensors_add(out, net, NULL, name);
 }
 
 int torchvision_save(const char *path, const sph_net *net)
 {
+    struct tensor_list list = {0};
     int err = check_net(path, net);
-    if (err < 0)
-        return err;
-    struct st_writer writer = {0};
-    size_t largest = tensors_largest(net);
-    double *values = mem_get(largest, sizeof *values);
-    char *bytes = mem_get(largest, net->k->size);
-    err = values && bytes ? st_writer_begin(&writer, path) : SPH_EMEMORY;
+    for (size_t l = 0; l < net->layer_count && !err; l++)
+        err = list_layer(&list, net, &net->layers[l]);
     if (!err)
-        err = st_writer_metadata(&writer, "format", "pt");
-    if (!err)
-        err = each_tensor(&writer, net, NULL, NULL);
-    if (!err)
-        err = each_tensor(&writer, net, values, bytes);
-    if (!err)
-        err = st_writer_commit(&writer);
-    st_writer_abort(&writer);
-    mem_free(bytes);
-    mem_free(values);
+        err = tensors_save(&list, path, NULL, &(struct st_meta){"format", "pt"}, NULL);
+    tensors_list_free(&list);
     return err;
 }
