@@ -14,6 +14,10 @@ static int run_import(const struct args *args)
         return cli_fail_with(args->command, err);
     sph_net *net = result.net;
     cli_network(network, sizeof network, NULL, net);
+    if (!result.rows && !args_on(args, "quiet"))
+        cli_note(args->command, "rows",
+                 "%s: the graph is too large to be computed here: the network was not compared with it",
+                 args->word[0]);
     if (result.dropped && !args_on(args, "quiet"))
         cli_note(args->command, result.first, "%s: %zu node%s from %s on left out: the network gives scores",
                  args->word[0], result.dropped, cli_plural(result.dropped), result.first);
@@ -31,6 +35,7 @@ static int run_import(const struct args *args)
         json_object_set_new(object, "learned", json_integer((json_int_t)result.learned));
         json_object_set_new(object, "nodes", json_integer((json_int_t)result.nodes));
         json_object_set_new(object, "left_out", json_integer((json_int_t)result.dropped));
+        json_object_set_new(object, "rows_compared", json_integer((json_int_t)result.rows));
         code = cli_print_json(args->command, object, 17);
     }
     sph_net_free(net);
@@ -51,7 +56,8 @@ const struct command command_import = {
              "Flatten, Reshape, and constants that can be folded into them. Other operators are an error "
              "that names the node. Operations on the input before the first layer become standardization; "
              "softmax, labels and everything after the last layer are left out. The export of an ensemble "
-             "becomes a file with all members. `convert`, `export` and `train --init` accept OUT.",
+             "becomes a file with all members. Before OUT is written, network and graph are compared on "
+             "random rows. `convert`, `export` and `train --init` accept OUT.",
     .examples = "  spherelu import resnet18.onnx resnet18.safetensors\n",
     .options = options,
     .count = sizeof options / sizeof *options,

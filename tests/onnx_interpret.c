@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "spherelu.h"
-#include "onnx_run.h"
+#include "store/onnx_run.h"
 
 static int interpret(const char *path, size_t rows)
 {

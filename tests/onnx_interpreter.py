@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-#   onnx_interpreter.py make DIR     graphs of every operator that the interpreter of tests/onnx_run.c has, with the attributes it
+#   onnx_interpreter.py make DIR     graphs of every operator that the interpreter of src/store/onnx_run.c has, with the attributes it
 #                                    takes, and random ones in which they are mixed; stdout has a path and a number of rows a line
 #   onnx_interpreter.py check DIR    what onnx_interpret wrote beside them, by onnxruntime
 #   onnx_interpreter.py imported DIR graphs that `spherelu import` and `export` took there and back (PATH.back.onnx), by onnxruntime

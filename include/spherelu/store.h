@@ -42,11 +42,13 @@ SPH_API int sph_net_export(const sph_net *net, const char *path, const sph_expor
 
 /* A net from an ONNX graph of dense layers, convolutions, bn, relu, leaky_relu, elu, pools and additions, as torch and
  * skl2onnx write them; other operators are an error with the name of the node. Operations before the first layer become standardization.
- * Everything after the last layer (softmax, labels) is left out: the net gives scores. result may be NULL. */
+ * Everything after the last layer (softmax, labels) is left out: the net gives scores. The graph is then computed on random rows,
+ * operator by operator, and the call fails with SPH_EFORMAT if the net differs. result may be NULL. */
 typedef struct sph_imported {
     size_t nodes, dropped; /* of the graph; nodes that were left out         */
     char first[128];       /* the first one left out, "name (op)"; "": none   */
     size_t members;        /* nets: 1, or those of an ensemble */
+    size_t rows;           /* compared random rows; 0: the graph is too large for this */
     size_t learned;        /* sph_import: parameters of all nets */
     sph_net *net;          /* sph_import: the written net, caller frees; for an ensemble the first member */
 } sph_imported;

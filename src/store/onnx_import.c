@@ -50,7 +50,6 @@ int import_give(struct import *import, const Onnx__Node *node, enum value_kind k
         if (*onnx_word(node->output[i]) && value->kind != VALUE_NONE)
             return onnx_refuse(&import->file, node, "outputs '%.80s' twice", node->output[i]);
         value->kind = i && kind != VALUE_HEAD ? VALUE_SIDE : kind;
-        value->node = node;
         value->step = step;
         value->flat = flat;
         if (!i && kind == VALUE_STEP)
@@ -224,10 +223,12 @@ static int find_output(struct import *import, int *out)
 
 /* ---------------------------------------------------------------- the file */
 
-int import_members(sph_net ***out, const char *path, int as_double, sph_imported *result)
+/* Caller frees with model_free_members. */
+static int import_members(sph_net ***out, const char *path, sph_imported *result)
 {
-    struct import import = {.is_double = as_double};
-    size_t members = 0;
+    NEED(out, path);
+    struct import import = {0};
+    size_t members = 0, rows = 0;
     int output = -1, err;
     if ((err = onnx_open(&import.file, path)) < 0 || (err = add_constants(&import)) < 0 ||
         (err = add_input(&import)) < 0)
@@ -238,11 +239,13 @@ int import_members(sph_net ***out, const char *path, int as_double, sph_imported
     for (size_t i = 0; !err && i < import.file.graph->n_node; i++)
         err = import_node(&import, import.file.graph->node[i]);
     if (err < 0 || (err = find_output(&import, &output)) < 0 ||
-        (err = import_nets(&import, output, out, &members)) < 0)
+        (err = import_nets(&import, output, out, &members, &rows)) < 0)
         goto out;
     const Onnx__Node *first = import.first_dropped;
-    *result = (sph_imported){
-        .nodes = import.file.graph->n_node, .dropped = members > 1 ? 0 : import.dropped, .members = members};
+    *result = (sph_imported){.nodes = import.file.graph->n_node,
+                             .dropped = members > 1 ? 0 : import.dropped,
+                             .members = members,
+                             .rows = rows};
     if (first && members == 1)
         snprintf(result->first, sizeof result->first, "%s (%s)", onnx_word(first->name),
                  onnx_word(first->op_type));
@@ -258,7 +261,7 @@ int sph_net_import(sph_net **out, const char *path, sph_imported *result)
     sph_net **nets = NULL;
     NEED(out, path);
     result = result ? result : &ignored;
-    int err = import_members(&nets, path, 0, result);
+    int err = import_members(&nets, path, result);
     if (err < 0)
         return err;
     if (result->members > 1) {
@@ -280,7 +283,7 @@ int sph_import(const char *in, const char *out, sph_imported *result)
     sph_net **nets = NULL;
     json_t *data = NULL;
     sph_imported *here = result ? result : &ignored;
-    int err = import_members(&nets, in, 0, here);
+    int err = import_members(&nets, in, here);
     if (err < 0)
         return err;
     const char *note = sph_net_note(nets[0]);

@@ -7,7 +7,6 @@
 
 #include "base/levels.h"
 #include "net/net.h"
-#include "spherelu/store.h"
 #include "store/onnx_read.h"
 
 enum step_kind { STEP_INPUT, STEP_LAYER, STEP_MAX_POOL, STEP_MEAN_POOL, STEP_SUM, STEP_ACT };
@@ -50,7 +49,6 @@ struct value {
     enum value_kind kind;
     size_t root;                /* number of the name, + 1; 0: it is its own */
     size_t reads;               /* of the root: how often the value is read, under all its names */
-    const Onnx__Node *node;     /* that computes it, or NULL */
     const Onnx__Tensor *tensor; /* VALUE_CONSTANT */
     int step;                   /* others         */
     int flat;                   /* (N, C), else (N, C, H, W) */
@@ -64,11 +62,12 @@ struct import {
     struct step *step;
     size_t steps, step_capacity;
     struct scaling x;    /* what becomes of the input: mean, scale and fill, or NULL */
-    int is_double;       /* the nets are f64: a constant is */
+    int is_double;       /* some constant is */
     struct levels paths; /* of layers */
     size_t numbers;      /* that were read so far */
     size_t dropped;
     const Onnx__Node *first_dropped;
+    int softmax, logistic, exponent; /* are among what was left out */
 };
 
 /* The node's steps. SPH_EFORMAT names it. (onnx_ops.c) */
@@ -93,11 +92,8 @@ void import_scale_layer(struct step *layer, size_t unit, double factor);
 /* The node's first result is this; of VALUE_HEAD all its results. (onnx_import.c) */
 int import_give(struct import *import, const Onnx__Node *node, enum value_kind kind, int step, int flat);
 
-/* *out (count) <- the nets that step `output` ends, or SEVERAL. Caller frees them with model_free_members. (onnx_net.c) */
-int import_nets(struct import *import, int output, sph_net ***out, size_t *count);
-
-/* All of an import: *out (result->members) as above. as_double: the nets are f64 even if all constants are f32, so that they can be
- * compared with the graph. (onnx_import.c) */
-int import_members(sph_net ***out, const char *path, int as_double, sph_imported *result);
+/* *out (count), as model_free_members frees them, <- the nets that step `output` ends, or SEVERAL, compared with the graph in f64;
+ * where all constants are f32, so are the nets then. rows: as onnx_check has it. (onnx_net.c) */
+int import_nets(struct import *import, int output, sph_net ***out, size_t *count, size_t *rows);
 
 #endif

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "store/model.h"
-#include "store/onnx_build.h"
-#include "store/onnx_ops.h"
+#include "store/onnx_check.h"
+#include "store/onnx_import.h"
 
 static void mark_needed(struct import *import, int output)
 {
@@ -248,97 +248,54 @@ static int even_signs(struct import *import, const int *member, size_t count)
     return err;
 }
 
-/* ---------------------------------------------------------------- the mean of several predictions */
-
-/* The node that computes a value, if it has this operator; else NULL. */
-static const Onnx__Node *made_by(struct import *import, const char *name, const char *op)
+/* How the graph's outputs follow from what the nets give. */
+static enum loss_link find_link(const struct import *import, int output)
 {
-    struct value *value = import_value(import, name);
-    const Onnx__Node *node = value ? import_root(import, value)->node : NULL;
-    return node && !strcmp(onnx_word(node->op_type), op) ? node : NULL;
+    return output != SEVERAL  ? LOSS_AS_IT_IS
+           : import->softmax  ? LOSS_SOFTMAX
+           : import->logistic ? LOSS_LOGISTIC
+                              : LOSS_EXP;
 }
 
-/* 1: the value is op of the scores, or of the negated scores, of a member that is not marked in seen (steps) yet. */
-static int is_prediction(struct import *import, const char *name, const char *op, int negated, char *seen)
+/* For each output of the graph the value that has to be what the nets give. */
+static int compare(struct import *import, sph_net *const *nets, size_t count, int output, size_t *rows)
 {
-    const Onnx__Node *node = made_by(import, name, op);
-    int64_t axis = node ? onnx_int(node, "axis", 1) : 0;
-    if (node && negated)
-        node = made_by(import, read_name(node, 0), "Neg");
-    const struct value *scores = node ? import_value(import, read_name(node, 0)) : NULL;
-    if (!scores || scores->kind != VALUE_STEP || seen[scores->step] || (axis != 1 && axis != -1))
-        return 0;
-    return seen[scores->step] = 1;
-}
-
-/* 1: the value is the mean of op over the scores of all `count` members, as onnx_export.c writes it: a chain of additions times
- * 1 / count. */
-static int is_mean_of(struct import *import, const char *name, const char *op, int negated, size_t count)
-{
-    const Onnx__Node *node = made_by(import, name, "Mul");
-    struct onnx_numbers share = {0};
-    size_t terms = 1, found = 0;
-    if (!node || !reads_constant(import, node, 1))
-        return 0;
-    char *seen = mem_get(import->steps, 1);
-    int err = seen ? read_constant(import, node, 1, &share) : SPH_EMEMORY;
-    const char *sum = read_name(node, 0);
-    for (; !err && (node = made_by(import, sum, "Add")); sum = read_name(node, 0), terms++)
-        found += (size_t)is_prediction(import, read_name(node, 1), op, negated, seen);
-    if (!err)
-        found += (size_t)is_prediction(import, sum, op, negated, seen);
-    int mean = !err && found == count && terms == count && share.count == 1 &&
-               fabs(share.values[0] * (double)count - 1) < 1e-6;
-    mem_free(share.values);
-    mem_free(seen);
-    return err < 0 ? err : mean;
-}
-
-/* Sigmoid of the negated scores and of the scores: the probabilities of two classes. */
-static int is_mean_of_two(struct import *import, const char *name, size_t count)
-{
-    const Onnx__Node *node = made_by(import, name, "Concat");
-    if (!node || node->n_input != 2 || onnx_int(node, "axis", 1) != 1)
-        return 0;
-    int first = is_mean_of(import, node->input[0], "Sigmoid", 1, count);
-    return first > 0 ? is_mean_of(import, node->input[1], "Sigmoid", 0, count) : first;
-}
-
-/* A graph of several networks is an ensemble only if its outputs are the means of their predictions. Labels are not looked at. */
-static int check_means(struct import *import, size_t count)
-{
-    enum { MOST_OUTPUTS = 16 };
     const Onnx__Graph *graph = import->file.graph;
-    size_t floats = 0;
-    for (size_t i = 0; i < graph->n_output && i < MOST_OUTPUTS; i++) {
-        const char *name = onnx_word(graph->output[i]->name);
-        const Onnx__Type *type = graph->output[i]->type;
-        int element = type && type->tensor_type ? type->tensor_type->elem_type : ONNX_FLOAT;
-        if (element != ONNX_FLOAT && element != ONNX_DOUBLE)
-            continue;
-        int mean = is_mean_of(import, name, "Softmax", 0, count);
-        if (!mean)
-            mean = is_mean_of(import, name, "Exp", 0, count);
-        if (!mean)
-            mean = is_mean_of_two(import, name, count);
-        if (mean <= 0)
-            return mean < 0 ? mean
-                            : sph_fail_of(SPH_EFORMAT, import->file.path, 0, name,
-                                          "output '%.80s' combines %zu networks, expected the mean of their "
-                                          "predictions as `export` writes it",
-                                          name, count);
-        floats++;
+    struct onnx_claim claim = {.nets = nets,
+                               .count = count,
+                               .link = find_link(import, output),
+                               .predicts = output == SEVERAL,
+                               .outputs = graph->n_output};
+    const char **values = mem_get(graph->n_output, sizeof *values);
+    for (size_t i = 0; values && i < graph->n_output; i++) {
+        const struct value *value = import_value(import, graph->output[i]->name);
+        values[i] = onnx_word(graph->output[i]->name);
+        if (value && value->kind == VALUE_HEAD && value->step >= 0)
+            values[i] = import->names.text[import->step[value->step].name];
     }
-    return floats && graph->n_output <= MOST_OUTPUTS
-               ? 0
-               : sph_fail_at(
-                     SPH_EFORMAT, import->file.path,
-                     "combines several networks, expected 1 to %d outputs with at least one tensor of "
-                     "floats",
-                     MOST_OUTPUTS);
+    claim.value = values;
+    int err = values ? onnx_check(&import->file, &claim, rows) : SPH_EMEMORY;
+    mem_free(values);
+    return err;
 }
 
-int import_nets(struct import *import, int output, sph_net ***out, size_t *count)
+static int build_all(struct import *import, const int *member, size_t count, sph_dtype dtype, sph_net **nets)
+{
+    int err = 0;
+    for (size_t k = 0; k < count && !err; k++)
+        err = build(&nets[k], import, member[k], dtype);
+    return err;
+}
+
+static void free_all(sph_net **nets, size_t count)
+{
+    for (size_t k = 0; nets && k < count; k++) {
+        sph_net_free(nets[k]);
+        nets[k] = NULL;
+    }
+}
+
+int import_nets(struct import *import, int output, sph_net ***out, size_t *count, size_t *rows)
 {
     int *member = NULL;
     sph_net **nets = NULL;
@@ -347,16 +304,19 @@ int import_nets(struct import *import, int output, sph_net ***out, size_t *count
         err = SPH_EMEMORY;
     if (!err && *count > 1)
         err = even_signs(import, member, *count);
-    for (size_t k = 0; k < *count && !err; k++)
-        err = build(&nets[k], import, member[k], import->is_double ? SPH_F64 : SPH_F32);
+    if (!err)
+        err = build_all(import, member, *count, SPH_F64, nets);
     for (size_t k = 1; k < *count && !err; k++)
         if ((err = model_check_member(import->file.path, nets[0], nets[k], k)) == SPH_EARG)
             err = sph_fail_move(SPH_EFORMAT, import->file.path, 0, 0);
-    if (!err && output == SEVERAL)
-        err = check_means(import, *count);
+    if (!err && !(err = compare(import, nets, *count, output, rows)) && !import->is_double) {
+        free_all(nets, *count);
+        err = build_all(import, member, *count, SPH_F32, nets);
+    }
     mem_free(member);
     if (err < 0) {
-        model_free_members(nets, *count);
+        free_all(nets, *count);
+        mem_free(nets);
         return err;
     }
     *out = nets;

@@ -75,8 +75,12 @@ static int constant(struct import *import, const Onnx__Node *node)
 
 static int drop(struct import *import, const Onnx__Node *node, int step)
 {
+    const char *op = onnx_word(node->op_type);
     if (!import->dropped++)
         import->first_dropped = node;
+    import->softmax |= !strcmp(op, "Softmax");
+    import->logistic |= !strcmp(op, "Sigmoid");
+    import->exponent |= !strcmp(op, "Exp");
     return import_give(import, node, VALUE_HEAD, step, 0);
 }
 

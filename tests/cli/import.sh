@@ -56,7 +56,7 @@ whole() { # TARGET MEMBERS OPTION...
     run 0 predict "$name" --data table.csv --out before.csv
     run 0 export "$name" "$name.onnx"
     run 0 import "$name.onnx" "$name.safetensors" --json --quiet
-    shows "\"members\": $2"
+    shows "\"members\": $2" '"rows_compared": 9'
     cp "$name.safetensors" "$name/model.safetensors"
     run 0 predict "$name" --data table.csv --out after.csv
     check "$name: other predictions after the import" close before.csv after.csv

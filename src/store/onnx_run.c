@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "onnx_run.h"
+#include "store/onnx_run.h"
 
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/levels.h"
-#include "onnx_run_ops.h"
+#include "store/onnx_run_ops.h"
 
 struct slot {
     struct onnx_numbers value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Operators as onnx.ai defines them, by plain loops in f64. */
-#include "onnx_run_ops.h"
+#include "store/onnx_run_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * The operators of onnx_run.c, one node at a time. */
-#ifndef TESTS_ONNX_RUN_OPS_H
-#define TESTS_ONNX_RUN_OPS_H
+#ifndef SPH_STORE_ONNX_RUN_OPS_H
+#define SPH_STORE_ONNX_RUN_OPS_H
 
-#include "onnx_run.h"
+#include "store/onnx_run.h"
 
 enum { ONNX_MOST_INPUTS = 64 };
 

@@ -2,8 +2,8 @@
  *
  * An ONNX graph computed as the operators' definitions say: one node after the other, f64, nothing folded. It shares no code
  * with the import, which is compared with it. */
-#ifndef TESTS_ONNX_RUN_H
-#define TESTS_ONNX_RUN_H
+#ifndef SPH_STORE_ONNX_RUN_H
+#define SPH_STORE_ONNX_RUN_H
 
 #include "store/onnx_read.h"
 
