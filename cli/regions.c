@@ -70,11 +70,11 @@ static int show(const struct args *args, const sph_regions *regions, sph_run *ru
         return cli_fail_with(args->command, err);
     if (err > 0 && !args_on(args, "quiet"))
         cli_note(args->command, "out", "the picture could not be drawn: %s", sph_error());
+    if (out && !args_on(args, "quiet"))
+        cli_note(args->command, "out", "wrote %s/regions.json%s", out,
+                 err ? "" : ", regions.png, regions.svg, regions.pdf and regions.gp with its data files");
     if (!args_on(args, "json")) {
         print_summary(regions, sph_net_inputs(sph_run_net(run)));
-        if (out)
-            printf("%-18s %s/regions.json%s\n", "written", out,
-                   err ? "" : ", regions.png, regions.svg, regions.pdf");
         return EXIT_DONE;
     }
     err = sph_regions_json(regions, &(sph_sink){stdout, cli_write});

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 #
-# Confusion matrices: a line for each true class, a column for each class that the net gives; the darker, the larger the
+# Confusion matrices: a line for each true class, a column for each predicted class; the darker, the larger the
 # share of the line.
-#   pK       K from 0: place of the class given, of the true class, share, rows, and the numbers of both classes
+#   pK       K from 0: place of the predicted class, of the true class, share, rows, and the numbers of both classes
 #   name_C   the name of the class at place C; classes: how many there are, all_classes: of so many
 #   counts   whether there is room for numbers
 #   note_K   why panel K is empty, or ''
 longest = 0
 do for [c = 0:classes - 1] { if (strlen(value('name_'.c)) > longest) { longest = strlen(value('name_'.c)) } }
 named = classes <= 30
-room = named ? 0.35 + (classes <= 12 ? 0.165 : 0.13) * (longest < 18 ? longest : 18) : 0.4
+room = named ? 0.35 + (classes <= 12 ? 0.135 : 0.11) * (longest < 18 ? longest : 18) : 0.4
 side = classes <= 12 ? 5.2 : 7.2
 width = room + 1.2 + (side + 0.6) * across
 foot = foot_room(width)
@@ -39,7 +39,7 @@ do for [i = 0:down * across - 1] {
             set for [c = 0:classes - 1] ytics add (short(value('name_'.c)) c)
         }
     }
-    if (i / across == down - 1) { set label 98 'class given' at graph 0.5, graph -0.02 - (room + 0.35) / side center }
+    if (i / across == down - 1) { set label 98 'predicted class' at graph 0.5, graph -0.02 - (room + 0.25) / side center }
     if (i % across == 0) { set label 97 (all_classes > classes ? sprintf('true class (%d of %d)', classes, all_classes) : 'true class') at graph -0.02 - (room + 0.5) / side, graph 0.5 center rotate by 90 }
     if (value('note_'.i) ne '') {
         set label 99 value('note_'.i) at graph 0.5, 0.5 center noenhanced

@@ -2,7 +2,7 @@
 #
 # Figure 2(c): how far each step moves the boundaries, max |dphi|: the largest move of the units, on a log2 axis.
 # A panel for each point of the grid, a line for each method: the largest of all layers, then, where they are few, a panel
-# for each layer. All panels have one axis: the papers', 2^-16 to 2^16, or longer at its end.
+# for each layer. All panels have one axis: the papers', 2^-16 to 2^16, or longer at its end; it ends at 2^2 if no move is larger.
 #   pK      K from 0: blocks of one method each: step, largest, median, 90 % of the units
 #   note_K  what an empty panel says
 wide = per_row > 1 ? per_row : down < 3 ? down : 3
@@ -22,8 +22,9 @@ set xtics wide_step(x_most, wide)
 unset key
 eval key_draw(width, height, key_low(height))
 eval foot_draw(width, height)
-y_least = 2.0**-16; y_most = 2.0**16
+y_least = 2.0**-16; y_most = 0
 do for [r = 0:down - 1] { if (value('note_'.r) eq '') { stats part('p'.r) using 2 nooutput; y_most = STATS_max > y_most ? STATS_max : y_most } }
+y_most = y_most < 2.0**2 ? 2.0**2 : y_most < 2.0**16 ? 2.0**16 : y_most
 set logscale y 2
 set yrange [y_least:y_most]
 eval log_tics('y', y_least, y_most, 2, 1)

@@ -8,15 +8,14 @@
 #   map        s t output, on a grid; only where output_map is 1: it takes the place of the shades
 #   s_low s_high t_low t_high   the window;  s_name t_name   of the axes;  title
 #   regions, pieces, points     how many of each;  units   of the net;  square   1: both axes have one unit
-#   inputs   of the net;  classes   of the data, 0: none;  planar   1: the points are the three rows that the plane goes through
+#   inputs   of the net;  classifier   1: of a classifier;  classes   of the data, 0: none;  class_K   their names;  planar   1: the points are the three rows that the plane goes through
 width = 11.5
-k_edge = 'edge of a region'; k_line = classes ? 'between classes' : 'output 0'; k_data = 'row'
+k_edge = 'edge of a region'; k_line = classifier ? 'between classes' : 'output 0'; k_data = 'row'
 eval key_begin
 do for [c = 0:(points > 0 ? classes - 1 : -1)] {
-    eval sprintf("class_%d = 'class %d'", c, c)
     eval key_add('class_'.c, '', sprintf('pointtype 7 pointsize 0.5 linecolor rgb %d', class_colour(c, classes)), '')
 }
-if (points > 0 && classes == 0) { eval key_add('k_data', '', 'pointtype 7 pointsize 0.5 linecolor rgb 0x333333', '') }
+if (points > 0 && !classifier) { eval key_add('k_data', '', 'pointtype 7 pointsize 0.5 linecolor rgb 0x333333', '') }
 eval key_add('k_edge', 'linewidth 0.7 linecolor rgb edge_grey', '', '')
 if (pieces > 0) { eval key_add('k_line', 'linewidth 2.4 linecolor rgb black', '', '') }
 eval key_measure(width)
@@ -51,7 +50,7 @@ lift(t) = (t > (t_low + t_high) / 2 ? -0.05 : 0.05) * (t_high - t_low)
 
 if (output_map) {
     set palette defined (0 '#2C1E4A', 0.25 '#3B5B92', 0.5 '#3FA08F', 0.75 '#A8D67B', 1 '#FDF6B5')
-    set cblabel (classes ? 'logit' : 'output')
+    set cblabel (classifier ? 'logit' : 'output')
 }
 
 plot for [k = 1:!output_map] part('polygon') using 1:2:3 with filledcurves closed fillcolor palette, \

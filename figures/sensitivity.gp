@@ -3,6 +3,7 @@
 # How much a method minds its learning rate: the score over the rates of a grid, mean and standard error over seeds. A
 # panel for each point of the grid's other keys, a line for each method.
 #   pK      K from 0: blocks of one method each: lr, mean, error, runs with a number, runs without
+#   rates   the rates, between blanks
 wide = down < 3 ? down : 3
 high = (down + wide - 1) / wide
 width = 9.5 * wide
@@ -30,6 +31,8 @@ do for [r = 0:down - 1] {
     stats part('p'.r) using 1 nooutput
     set logscale x
     eval log_tics('x', STATS_min, STATS_max, 10, 1)
+    few = STATS_max < 10 * STATS_min # less than a decade: each rate has its label
+    if (few) { set xtics (); do for [rate in rates] { set xtics add (rate rate + 0) } }
     plot for [k = 0:across - 1] part('p'.r) index k using 1:2:3 with yerrorlines \
          linestyle style(value('method_'.k), k + 1) linewidth 1.4 pointsize 0.6
     unset label; unset arrow

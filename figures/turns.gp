@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Figure 3(i): how far each step turns the boundaries, max |dtheta|: the largest turn of the units, in degrees. Twice: on a
-# linear axis with the first 40 steps, which turn most, in a panel of their own inside it, and beside it (of several layers
+# linear axis, with a small panel of the first 40 steps, which turn most, if there are 400 steps or more, and beside it (of several layers
 # below it) on a log axis, whose floor has all turns below 0.01 degrees. The linear axis is the papers', 0 to 180 degrees; where
 # no turn exceeds 45 degrees it is shorter.
 # A panel for each point of the grid, a line for each method: the largest of all layers, then, where they are few, a panel
@@ -57,7 +57,7 @@ do for [cell = 0:high * wide - 1] {
     plot for [k = 0:across - 1] part('p'.r) index k using 1:(logs ? ($2 > 0.01 ? $2 : $2 >= 0 ? 0.01 : NaN) : $2) with linespoints \
          linestyle style(value('method_'.k), k + 1) linewidth 1 pointnumber 7 pointsize 0.45
     unset arrow; unset label
-    if (!logs && value('note_'.r) eq '' && x_most > 2 * first_steps) {
+    if (!logs && value('note_'.r) eq '' && x_most > 10 * first_steps) {
         eval place_at(cell % wide, cell / wide, 0.42, 0.98, 0.3, 0.9)
         unset ylabel; set title sprintf('first %d steps', first_steps) offset 0, -0.7 font small_font
         unset xlabel

@@ -19,7 +19,7 @@ static const char small[] = "name: small\n"
 static char *written(const sph_experiment *e)
 {
     char *text = NULL;
-    assert_int_equal(experiment_write(e, &text), 0);
+    assert_int_equal(experiment_write(e, NULL, &text), 0);
     return text;
 }
 

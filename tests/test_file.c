@@ -219,6 +219,29 @@ static void join_puts_one_slash_between(void **state)
     }
 }
 
+static void between_folders_leads_from_one_to_the_other(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {{"a", "a", "."},         {"a/b/c", "a", "../.."},
+                                           {"a", "a/b/c", "b/c"},   {"a/b", "ab", "../../ab"},
+                                           {"ab", "a/b", "../a/b"}, {"link", "a", ".."}};
+    char *path_there = NULL;
+    assert_int_equal(file_make_directory(in_folder("a/b/c")), 0);
+    assert_int_equal(file_make_directory(in_folder("ab")), 0);
+    assert_int_equal(symlink("a/b", in_folder("link")), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *from = strdup(in_folder(cases[i][0]));
+        assert_int_equal(file_between(&path_there, from, in_folder(cases[i][1])), 0);
+        assert_string_equal(path_there, cases[i][2]);
+        mem_free(path_there);
+        free(from);
+    }
+    assert_int_equal(file_between(&path_there, "/", "/usr/bin"), 0);
+    assert_string_equal(path_there + strlen(path_there) - 3, "bin");
+    mem_free(path_there);
+    assert_fails(file_between(&path_there, in_folder("none"), "/"), SPH_EIO, .path = in_folder("none"));
+}
+
 /* ---------------------------------------------------------------- replacing */
 
 static void replace_shows_the_new_file_only_after_commit(void **state)
@@ -691,6 +714,7 @@ int main(void)
         in_a_folder(directories_are_made_with_their_parents),
         in_a_folder(each_folder_that_is_made_is_synced_into_its_parent),
         in_a_folder(join_puts_one_slash_between),
+        in_a_folder(between_folders_leads_from_one_to_the_other),
         in_a_folder(replace_shows_the_new_file_only_after_commit),
         in_a_folder(others_files_stay_and_links_are_not_followed),
         in_a_folder(temporaries_are_new_files_of_names_that_differ),

@@ -213,6 +213,7 @@ void sph_regions_free(sph_regions *regions)
                      regions->about.t_name, regions->about.point};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mem_free(owned[i]);
+    mem_free_texts(regions->about.class_names, regions->about.classes);
     mem_free(regions);
 }
 

@@ -21,6 +21,8 @@ struct regions_layer {
 /* What a picture or a file says about them; the caller of sph_regions_new may fill it in. All owned. */
 struct regions_about {
     char *title, *s_name, *t_name; /* NULL: none */
+    char **class_names;            /* (classes) or NULL */
+    size_t classes;
     double *point;                 /* (points, 4) s, t, class and row of some data */
     size_t points;
     int square; /* s and t have one unit */

@@ -293,7 +293,7 @@ static int write_trained(const struct sph_experiment *e, const struct job_spec *
     return err;
 }
 
-int experiment_write(const struct sph_experiment *e, char **whole)
+int experiment_write(const struct sph_experiment *e, const char *dir, char **whole)
 {
     struct text text = {0};
     struct yaml_out out;
@@ -313,6 +313,8 @@ int experiment_write(const struct sph_experiment *e, char **whole)
         experiment_yaml_figures(e, &out);
     }
     options_free(&base);
+    if (!err && dir)
+        err = experiment_yaml_directory(e, dir, &out);
     int ended = config_end(&out, &text, whole);
     if (err < 0 && !ended) {
         mem_free(*whole);

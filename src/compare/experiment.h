@@ -5,6 +5,7 @@
  *   experiment.c    the handle; --set; the resolved file
  *   read.c          the file; lists.c its methods, seeds and grid; sets.c, figures.c and papers.c keys of
  *                   their own
+ *   directory.c     relative paths
  *   jobs.c          which jobs there are, where they lie, their options
  *   check.c         what can be refused before the first job; timing for a dry run
  *   run.c           the jobs at work, choices, resuming
@@ -201,8 +202,14 @@ int experiment_check_baseline(const struct sph_experiment *e);
 /* What only the whole can tell: missing keys, protocols without what they need. */
 int experiment_complete(const struct sph_experiment *e);
 
-/* Everything needed to repeat the experiment; reads back as the same. Caller frees with mem_free. */
-int experiment_write(const struct sph_experiment *e, char **text);
+/* The key `directory` (directory.c). Reading it changes relative paths so that they start in the current folder; they are paths
+ * that exist there. It is written if the experiment has relative paths; dir: the folder of the file. */
+int experiment_apply_directory(struct sph_experiment *e, struct node value);
+int experiment_yaml_directory(const struct sph_experiment *e, const char *dir, struct yaml_out *out);
+
+/* Everything needed to repeat the experiment, to be written into dir (NULL: without the key directory); it reads back as the same
+ * experiment. Caller frees with mem_free. */
+int experiment_write(const struct sph_experiment *e, const char *dir, char **text);
 
 /* ---------------------------------------------------------------- jobs */
 

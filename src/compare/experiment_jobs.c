@@ -171,10 +171,21 @@ static int other_experiment(const char *dir, const char *theirs, const char *min
     }
 }
 
-static int compare_file(const char *dir, const char *path, const char *text)
+/* The key `directory` is the last line of the file. A folder that was moved has another one and is the same experiment. */
+static void drop_directory(char *text)
+{
+    char *line = strstr(text, "\ndirectory: ");
+    if (line)
+        line[1] = '\0';
+}
+
+static int compare_file(const char *dir, const char *path, char *text)
 {
     char *theirs = NULL;
     int err = file_read(&theirs, NULL, path);
+    drop_directory(text);
+    if (!err)
+        drop_directory(theirs);
     if (!err && strcmp(theirs, text) != 0)
         err = other_experiment(dir, theirs, text);
     mem_free(theirs);
@@ -185,7 +196,7 @@ static int begin_experiment(struct experiment_run *run, const char *file, const 
 {
     const char *dir = run->opts->out;
     char *text = NULL;
-    int err = experiment_write(run->experiment, &text);
+    int err = experiment_write(run->experiment, dir, &text);
     if (err < 0)
         return err;
     if (file_exists(config))

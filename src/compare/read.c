@@ -37,7 +37,8 @@
     X(THREADS, "threads")                                                                                    \
     X(DTYPE, "dtype")                                                                                        \
     X(VERSION, "version")                                                                                    \
-    X(CONTENT, "content")
+    X(CONTENT, "content")                                                                                    \
+    X(DIRECTORY, "directory")
 
 #define KEY_ENUM(id, word) KEY_##id,
 #define KEY_WORD(id, word) word,
@@ -200,6 +201,8 @@ int experiment_read_entry(struct sph_experiment *e, struct node key, struct node
         return experiment_read_perturb(e, value);
     case KEY_VERSION:
         return node_check_text(value, "version", "the version that wrote the file");
+    case KEY_DIRECTORY: /* applied when all paths are known */
+        return node_check_text(value, "directory", "a folder, relative to the folder of this file");
     case KEY_CONTENT:
         return node_read_text(&e->content, value, "content", "the contents of experiment.yaml");
     default:
@@ -210,7 +213,7 @@ int experiment_read_entry(struct sph_experiment *e, struct node key, struct node
 int experiment_read(struct sph_experiment *e, struct node_tree *document)
 {
     struct node root = node_root(e->path, document);
-    size_t seen[KEY_COUNT] = {0};
+    size_t seen[KEY_COUNT] = {0}, directory = 0;
     int err = node_check_map(root, "", "name, data, methods, ...");
     for (size_t i = 0; !err && i < node_count(root); i++) {
         struct node key = node_key(root, i);
@@ -220,8 +223,10 @@ int experiment_read(struct sph_experiment *e, struct node_tree *document)
         if (*line)
             return node_fail(key, NULL, "key '%s' is already in line %zu", node_text(key), *line);
         *line = node_line(key);
+        if (line == &seen[KEY_DIRECTORY])
+            directory = i;
     }
-    return err;
+    return err || !seen[KEY_DIRECTORY] ? err : experiment_apply_directory(e, node_value(root, directory));
 }
 
 static int has_rates(const struct sph_experiment *e)

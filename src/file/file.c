@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -16,6 +18,7 @@
 #include "file/file_inside.h"
 #include "file/file_sys.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 int file_fail_to(const char *what, const char *path)
 {
@@ -372,6 +375,41 @@ char *file_join(const char *dir, const char *name)
     size_t length = strlen(dir);
     const char *between = length && dir[length - 1] != '/' ? "/" : "";
     return mem_format("%s%s%s", dir, between, name);
+}
+
+/* Absolute, without links; the root is "". */
+static int real_folder(char out[PATH_MAX], const char *path)
+{
+    if (!realpath(path, out))
+        return file_fail_to("find", path);
+    if (!strcmp(out, "/"))
+        *out = '\0';
+    return 0;
+}
+
+int file_between(char **out, const char *from, const char *to)
+{
+    char a[PATH_MAX], b[PATH_MAX];
+    struct text path = {0};
+    size_t shared = 0; /* length of the folders that both have in common */
+    *out = NULL;
+    int err = real_folder(a, from);
+    if (err < 0 || (err = real_folder(b, to)) < 0)
+        return err;
+    for (size_t i = 0;; i++) {
+        if ((!a[i] || a[i] == '/') && (!b[i] || b[i] == '/'))
+            shared = i;
+        if (!a[i] || a[i] != b[i])
+            break;
+    }
+    for (const char *at = a + shared; (at = strchr(at, '/')); at++)
+        text_add(&path, "%s..", path.length ? "/" : "");
+    if (b[shared])
+        text_add(&path, "%s%s", path.length ? "/" : "", b + shared + 1);
+    else if (!path.length)
+        text_add(&path, ".");
+    *out = path.chars;
+    return path.failed ? SPH_EMEMORY : 0;
 }
 
 /* ---------------------------------------------------------------- logs */

@@ -84,6 +84,9 @@ int file_remove(const char *path);
 /* dir/name, caller frees. */
 char *file_join(const char *dir, const char *name);
 
+/* *out <- the relative path from one folder to another, "." for the same; both must exist. Caller frees. */
+int file_between(char **out, const char *from, const char *to);
+
 /* What was installed with the program, or lies in its build folder: `name` in the folder that this program or
  * this library was started from, in the one above it or in the one above that. 1: *out is its path, caller
  * frees; 0: it is in none of them. */

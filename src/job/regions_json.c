@@ -88,7 +88,12 @@ static void put_head(struct gathered *json, const sph_regions *regions)
     put_text(json, regions->about.s_name ? regions->about.s_name : "s");
     text_add(&json->text, ", ");
     put_text(json, regions->about.t_name ? regions->about.t_name : "t");
-    text_add(&json->text, "],\n\"plane\": {\"origin\": ");
+    text_add(&json->text, "],\n");
+    for (size_t c = 0; c < regions->about.classes; c++) {
+        text_add(&json->text, c ? ", " : "\"classes\": [");
+        put_text(json, regions->about.class_names[c]);
+    }
+    text_add(&json->text, "%s\"plane\": {\"origin\": ", regions->about.classes ? "],\n" : "");
     put_numbers(json, regions->plane.origin, regions->inputs);
     text_add(&json->text, ", \"first\": ");
     put_numbers(json, regions->plane.first, regions->inputs);

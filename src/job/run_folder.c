@@ -128,13 +128,30 @@ sph_net *run_single(const sph_run *run)
 
 /* ---------------------------------------------------------------- folders */
 
+/* The usual mistake is to name a file of the folder. */
+static int fail_file(const char *path)
+{
+    static const char *const files[] = {RUNFOLDER_CONFIG, RUNFOLDER_EXPERIMENT};
+    const char *slash = strrchr(path, '/');
+    int length = slash ? (int)(slash - path) : 1, inside = 0;
+    for (size_t i = 0; i < sizeof files / sizeof *files && !inside; i++) {
+        char *file = mem_format("%.*s/%s", length, slash ? path : ".", files[i]);
+        if (!file)
+            return SPH_EMEMORY;
+        inside = file_exists(file);
+        mem_free(file);
+    }
+    return inside ? sph_fail_at(SPH_EFORMAT, path, "a file, expected a run folder; use %.*s", length,
+                                slash ? path : ".")
+                  : sph_fail_at(SPH_EFORMAT, path, "a file, expected a run folder");
+}
+
 static int check_folder(const char *dir, const char *config)
 {
     char *experiment = file_join(dir, RUNFOLDER_EXPERIMENT);
     int err = experiment ? 0 : SPH_EMEMORY;
     if (!err && !file_is_directory(dir))
-        err = file_exists(dir) ? sph_fail_at(SPH_EFORMAT, dir, "a file, expected a run folder")
-                               : sph_fail_at(SPH_EIO, dir, "no such run folder");
+        err = file_exists(dir) ? fail_file(dir) : sph_fail_at(SPH_EIO, dir, "no such run folder");
     else if (!err && !file_exists(config) && file_exists(experiment))
         err = sph_fail_at(SPH_EFORMAT, dir, "an experiment, not a run; its runs are in %s/jobs", dir);
     else if (!err && !file_exists(config))

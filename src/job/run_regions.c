@@ -180,6 +180,19 @@ static int add_points(const struct aim *aim, sph_regions *regions)
     return 0;
 }
 
+/* The names of the classes, as predictions have them. */
+static int add_classes(const struct aim *aim, struct regions_about *about)
+{
+    if (!aim->data || aim->data->task == SPH_TASK_REGRESSION)
+        return 0;
+    if (!(about->class_names = mem_get(aim->data->classes, sizeof *about->class_names)))
+        return SPH_EMEMORY;
+    for (about->classes = 0; about->classes < aim->data->classes; about->classes++)
+        if (!(about->class_names[about->classes] = mem_text(aim->data->labels[about->classes])))
+            return SPH_EMEMORY;
+    return 0;
+}
+
 static int add_words(const struct aim *aim, sph_regions *regions)
 {
     struct regions_about *about = &regions->about;
@@ -202,7 +215,7 @@ static int add_words(const struct aim *aim, sph_regions *regions)
                         : aim->data ? data_feature_name(aim->data, 1)
                                     : mem_text("input 1");
     }
-    return about->title && about->s_name && about->t_name ? 0 : SPH_EMEMORY;
+    return about->title && about->s_name && about->t_name ? add_classes(aim, about) : SPH_EMEMORY;
 }
 
 int sph_run_regions(sph_regions **out, sph_run *run, const sph_run_regions_opts *opts)

@@ -426,7 +426,8 @@ static int add_repeating(const struct page *page)
     report_section(page->report, "Repeat this");
     report_paragraph(
         page->report, EXPERIMENT_FILE
-        " in the folder of this page describes the whole experiment. The same version on the same kind of "
+        " in the folder of this page describes the whole experiment; it finds data files relative to this "
+        "folder. The same version on the same kind of "
         "processor gives the same bits for any number of parallel jobs; other processors round differently.");
     report_code(page->report, "In the folder of this page:",
                 "spherelu run " EXPERIMENT_FILE " --out again     # everything, from the start");

@@ -83,9 +83,9 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
             *shown_count = choose_classes(matrix, classes, shown);
             write_names(figure, data, shown);
         }
-        panels_columns(
-            figure, number, "",
-            "place of the class given, place of the true class, share, rows, true class, class given");
+        panels_columns(figure, number, "",
+                       "place of the predicted class, place of the true class, share, rows, true class, "
+                       "predicted class");
         write_matrix(figure, matrix, classes, shown);
     }
     mem_free(matrix);

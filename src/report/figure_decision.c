@@ -130,7 +130,8 @@ static int fill(struct figure *figure, struct panels *panels)
     if (err < 0 || (err = panels_plane(figure, panel, 0.06, window)) < 0)
         return err;
     const double low[] = {window[0], window[2]}, high[] = {window[1], window[3]};
-    panels_classes(figure, panel->run.data);
+    const sph_data *data = panel->run.data;
+    panels_classes(figure, data->labels, data->task == SPH_TASK_REGRESSION ? 0 : data->classes);
     for (size_t i = 0; i < panels_count(panels) && !err; i++)
         if (!(err = panels_open(panels, i, &panel)))
             err = write_panel(figure, panel, i, low, high);

@@ -233,7 +233,7 @@ const struct figure_kind figure_moves = {
 };
 
 const struct figure_kind figure_turns = {
-    .needs = FIGURE_BOUNDARIES,
+    .needs = FIGURE_BOUNDARIES | FIGURE_TURNS,
     .fill = fill_turns,
     .caption = "The largest turn of a boundary in each step, in degrees, for all layers and, if there are "
                "few, for each layer.",

@@ -72,7 +72,8 @@ static int fill(struct figure *figure, struct panels *panels)
     panels_head(figure, panels->rows, panels->columns);
     if (err < 0 || (err = panels_plane(figure, panel, WINDOW_SHARE, window)) < 0)
         return err;
-    panels_classes(figure, panel->run.data);
+    const sph_data *data = panel->run.data;
+    panels_classes(figure, data->labels, data->task == SPH_TASK_REGRESSION ? 0 : data->classes);
     for (size_t i = 0; i < panels_count(panels) && err >= 0; i++) {
         if ((err = panels_open(panels, i, &panel)) < 0)
             return err;

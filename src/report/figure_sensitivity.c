@@ -99,6 +99,17 @@ static int write_row(struct figure *figure, const struct panels *panels, size_t 
     return err;
 }
 
+static int write_rates(struct figure *figure, const struct experiment_axis *axis)
+{
+    struct text rates = {0};
+    for (size_t k = 0; k < axis->count; k++)
+        text_add(&rates, "%s%s", k ? " " : "", experiment_value_text(axis, k));
+    if (!rates.failed)
+        figure_text(figure, "rates", rates.chars);
+    text_free(&rates);
+    return rates.failed ? SPH_EMEMORY : 0;
+}
+
 static int fill(struct figure *figure, struct panels *panels)
 {
     const struct sph_experiment *e = panels->e;
@@ -110,6 +121,7 @@ static int fill(struct figure *figure, struct panels *panels)
              panels->results->facts.metric);
     panels_head(figure, experiment_sets(e) * (points / e->grid.axes[axis].count), e->method_count);
     figure_text(figure, "metric", metric);
+    err = err ? err : write_rates(figure, &e->grid.axes[axis]);
     for (size_t m = 0; m < e->method_count; m++)
         panels_method(figure, m, e->methods[m].name, "");
     for (size_t d = 0; d < experiment_sets(e); d++)

@@ -174,6 +174,11 @@ static int has_tested(const struct sph_run *run)
     return run->nets && (run->split.test_rows || run->split.val_rows);
 }
 
+static int has_turns(const struct panel *panel)
+{
+    return panel->run.data->features > 1 || panel_array(panel, 1, "turn");
+}
+
 /* One run that says nothing of what it is to show: all that its data and its record allow. */
 static int choose_figures(struct panels *panels, unsigned char wanted[FIGURE_COUNT])
 {
@@ -184,6 +189,7 @@ static int choose_figures(struct panels *panels, unsigned char wanted[FIGURE_COU
         wanted[i] = needs && !(needs & FIGURE_SCORES) &&
                     !figure_check_panel(figure_names[i], figure_kinds[i], panel) &&
                     (!(needs & FIGURE_TESTED) || has_tested(&panel->run)) &&
+                    (!(needs & FIGURE_TURNS) || has_turns(panel)) &&
                     (!(needs & FIGURE_REGIONS) || has_regions(&panel->run));
     }
     return err;

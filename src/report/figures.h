@@ -52,7 +52,8 @@ enum figure_needs {
     FIGURE_METRICS = 1 << 7,    /* metrics.jsonl of every seed */
     FIGURE_SCORES = 1 << 8,     /* the scores of all jobs of an experiment */
     FIGURE_GRADIENTS = 1 << 9,  /* a record of these */
-    FIGURE_TESTED = 1 << 10     /* a model, and rows that it was not trained on */
+    FIGURE_TESTED = 1 << 10,    /* a model, and rows that it was not trained on */
+    FIGURE_TURNS = 1 << 11      /* boundaries that can turn: not only those of units with one input */
 };
 
 enum figure_task { FIGURE_ANY_TASK, FIGURE_CLASSES, FIGURE_ONE_TARGET, FIGURE_IMAGES };

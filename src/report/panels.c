@@ -455,16 +455,11 @@ void panel_window(const struct panel *panel, size_t feature, double share, doubl
     *high += wide;
 }
 
-void panels_classes(struct figure *figure, const sph_data *data)
+void panels_classes(struct figure *figure, char *const *names, size_t count)
 {
-    size_t classes = data->task == SPH_TASK_REGRESSION ? 0 : data->classes;
-    figure_number(figure, "classes", (double)classes);
-    for (size_t k = 0; k < classes; k++) {
-        const char *label = data->labels[k],
-                   *target = data->reading.named ? data_target_name(data, 0) : "class";
-        int bare = strchr("0123456789-+.", label[0]) != NULL;
-        panels_text(figure, "class", k, "%s%s%s", bare ? target : "", bare ? " " : "", label);
-    }
+    figure_number(figure, "classes", (double)count);
+    for (size_t k = 0; k < count; k++)
+        panels_text(figure, "class", k, "%s%s", strchr("0123456789-+.", *names[k]) ? "class " : "", names[k]);
 }
 
 int panels_plane(struct figure *figure, const struct panel *first, double share, double window[4])

@@ -125,9 +125,9 @@ int panels_all_empty(const struct panels *panels, const char *note);
 /* Least and largest of a feature over all rows, widened by a share of their distance. */
 void panel_window(const struct panel *panel, size_t feature, double share, double *low, double *high);
 
-/* classes: how many, 0 of a real target; class_<k>: "setosa", or "class 1" where the label alone would be a bare
- * number. */
-void panels_classes(struct figure *figure, const sph_data *data);
+/* classes: the number of classes, 0 for a regression; class_<k>: the name of class k as in predictions, with "class" before
+ * a number. */
+void panels_classes(struct figure *figure, char *const *names, size_t count);
 
 /* The plane of data with 2 features: their names, and its borders x_low, x_high, y_low, y_high, also in
  * window. */

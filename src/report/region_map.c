@@ -7,9 +7,8 @@
 #include "base/memory.h"
 #include "file/file.h"
 #include "job/tool.h"
-#include "report/figure.h"
+#include "report/panels.h"
 #include "report/tool.h"
-#include "spherelu.h"
 
 static size_t count_active(const sph_regions *regions, const sph_region *region)
 {
@@ -137,8 +136,8 @@ static void add_words(struct figure *figure, const sph_regions *regions)
     figure_number(figure, "planar", about->planar);
     figure_number(figure, "output_map", about->output);
     figure_number(figure, "inputs", (double)regions->inputs);
-    size_t classes = regions->outputs > 1 ? regions->outputs : 2;
-    figure_number(figure, "classes", regions->task == SPH_TASK_REGRESSION ? 0 : (double)classes);
+    panels_classes(figure, about->class_names, about->classes);
+    figure_number(figure, "classifier", regions->task != SPH_TASK_REGRESSION);
 }
 
 int regions_figure(const sph_regions *regions, const char *dir, const char *name)

@@ -123,6 +123,14 @@ for name in apart same; do
     run 0 figures $name predictions
     check "$name: a leak where there is none" grep -Eq "^score_0 = 'test rmse [0-9.]+'" $name/figures/predictions.gp
 done
+run 0 train $own --record boundaries:epoch --out points
+run 0 figures points --quiet
+check "moves of points" [ -s points/figures/moves.gp ]
+absent points/figures/turns.gp # points do not turn
+for file in same/model.safetensors same/config.yaml; do
+    run 1 figures $file
+    fails format path=$file
+done
 check "another net before training" [ "$(before apart | md5sum)" = "$(before same | md5sum)" ]
 
 # ---- again, by --resume and by name; the same run gives the same data

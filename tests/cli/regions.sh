@@ -32,6 +32,10 @@ PY
 
 # ---- files and pictures
 run 0 regions two --out pictures
+notes key=out pictures/regions.json
+run 0 regions two --out again --json
+notes key=out again/regions.json
+check "stdout is not JSON alone" python3 -m json.tool out /dev/null
 for file in regions.json regions.gp regions.polygon.dat regions.decision.dat regions.data.dat; do
     check "$file is not empty" [ -s pictures/$file ]
 done
@@ -51,6 +55,19 @@ notes key=out gnuplot
 check "the script is there all the same" [ -s bare/regions.gp ]
 check "and the data" [ -s bare/regions.polygon.dat ]
 absent bare/regions.png
+
+# ---- classes have the names that predictions have, in regions.json and in both pictures
+awk 'BEGIN { srand(2); print "length,width,kind"; for (i = 0; i < 120; i++) { k = i % 3; printf "%.3f,%.3f,%s\n", rand() + k, rand() + k * k, substr("oak7  ash", 1 + 3 * k, 3) } }' | sed 's/ *$//' >trees.csv
+run 0 train --data trees.csv --target kind --hidden 6 --epochs 5 --out trees --quiet
+run 0 regions trees --out trees/pictures --json
+python3 - out <<'PY' || wrong "classes of regions.json"
+import json, sys
+assert json.load(open(sys.argv[1]))["classes"] == ["7", "ash", "oak"]
+PY
+run 0 figures trees regions decision --quiet
+for script in trees/pictures/regions.gp trees/figures/regions.gp trees/figures/decision.gp; do
+    check "$script: other names of classes" [ "$(sed -n 's/^class_[0-9] = //p' $script | tr '\n' ' ')" = "'class 7' 'ash' 'oak' " ]
+done
 
 # ---- a plane of more inputs, a line of one, a window without data
 awk 'BEGIN { srand(1); print "a,b,c,d,y"; for (i = 0; i < 60; i++) { a = rand(); print a "," rand() "," rand() "," 3 * a "," a + rand() } }' >table.csv
