@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * spherelu eval: a run's scores on other data. */
+ * spherelu eval: scores of a run, also on other data. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,19 +8,16 @@
 #include "cli.h"
 #include "job/tool.h"
 #include "progress.h"
+#include "report/tool.h"
 #include "train/tool.h"
 
-/* "where a class has no row"; the loss is always a number, but where a prediction is none. */
+/* "because a class has no rows". The loss is undefined only if a prediction is not finite. */
 static const char *why_undefined(const sph_scores *scores, size_t i)
 {
     const char *why =
         sph_metric_about((sph_metric)sph_word_find(SPH_WORDS_METRIC, scores->name[i]))->undefined;
     return isnan(scores->value[0]) || !why ? "because a prediction is not a finite number" : why;
 }
-
-/* ---------------------------------------------------------------- the confusion matrix */
-
-enum { MATRIX_MOST = 20, PAIRS_MOST = 20 };
 
 static json_t *confusion_object(const sph_confusion *confusion)
 {
@@ -36,73 +33,9 @@ static json_t *confusion_object(const sph_confusion *confusion)
     return json_pack("{s:o, s:o}", "classes", labels, "counts", rows);
 }
 
-/* Places that UTF-8 takes, as long as no letter is a wide one. */
-static int letters(const char *text)
-{
-    int count = 0;
-    for (; *text; text++)
-        count += (*text & 0xC0) != 0x80;
-    return count;
-}
-
-static int digits_of(size_t number)
-{
-    int digits = 1;
-    for (; number >= 10; number /= 10)
-        digits++;
-    return digits;
-}
-
-static void print_matrix(const sph_confusion *confusion)
-{
-    size_t n = confusion->classes;
-    int left = (int)strlen("true class"), width[MATRIX_MOST];
-    for (size_t k = 0; k < n; k++) {
-        int length = letters(confusion->label[k]);
-        left = length > left ? length : left;
-        width[k] = length;
-        for (size_t c = 0; c < n; c++)
-            width[k] = digits_of(confusion->count[c * n + k]) > width[k]
-                           ? digits_of(confusion->count[c * n + k])
-                           : width[k];
-    }
-    printf("\n%-*s  predicted class\n%-*s", left, "", left, "true class");
-    for (size_t k = 0; k < n; k++)
-        printf("  %*s%s", width[k] - letters(confusion->label[k]), "", confusion->label[k]);
-    printf("\n");
-    for (size_t c = 0; c < n; c++) {
-        printf("%s%*s", confusion->label[c], left - letters(confusion->label[c]), "");
-        for (size_t k = 0; k < n; k++)
-            printf("  %*zu", width[k], confusion->count[c * n + k]);
-        printf("\n");
-    }
-}
-
-/* Of many classes what is taken for what most often; of equals the first. */
-static void print_pairs(const sph_confusion *confusion)
-{
-    size_t n = confusion->classes, last = (size_t)-1, last_at = 0;
-    printf("\n%zu classes; most frequent confusions (--json prints the whole matrix):\n", n);
-    printf("%8s  %s\n", "rows", "true class -> predicted class");
-    for (int shown = 0; shown < PAIRS_MOST; shown++) {
-        size_t best = 0, at = 0;
-        for (size_t i = 0; i < n * n; i++)
-            if (i / n != i % n && confusion->count[i] > best &&
-                (confusion->count[i] < last || (confusion->count[i] == last && i > last_at))) {
-                best = confusion->count[i];
-                at = i;
-            }
-        if (!best)
-            break;
-        printf("%8zu  %s -> %s\n", best, confusion->label[at / n], confusion->label[at % n]);
-        last = best;
-        last_at = at;
-    }
-}
-
 /* ---------------------------------------------------------------- scores */
 
-/* confusion NULL: not asked for. */
+/* confusion: NULL without --confusion. */
 static int print_scores(const struct args *args, const sph_scores *scores, sph_run *run, const char *data,
                         const sph_confusion *confusion)
 {
@@ -153,9 +86,10 @@ static int run_eval(const struct args *args)
         code = err ? cli_fail_with(args->command, err)
                    : print_scores(args, &scores, run, data, matrix ? &confusion : NULL);
         if (!code && matrix && !args_on(args, "json"))
-            (confusion.classes > MATRIX_MOST ? print_pairs : print_matrix)(&confusion);
+            code = cli_written(args->command, sph_confusion_print(&confusion, &(sph_sink){stdout, cli_write}),
+                               stdout, "the confusion matrix");
         sph_confusion_free(&confusion);
-        if (code == EXIT_DONE && !fflush(stdout)) /* a failure has one line */
+        if (code == EXIT_DONE && !fflush(stdout)) /* without an error message before */
             cli_note_run(args, run);
         cli_note_left_out(args->command, sph_run_left_out(run));
     }

@@ -193,8 +193,6 @@ static int print_json(const struct command *command, const struct perturb *pertu
                       const sph_perturb_result *result, const sph_theory_result *theory)
 {
     int err = sph_perturb_json(result, &perturb->opts, theory, &(sph_sink){stdout, cli_write});
-    if (!err)
-        puts("");
     return cli_written(command, err, stdout, "the numbers");
 }
 

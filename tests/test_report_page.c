@@ -117,14 +117,14 @@ static int write_report(const char *path)
     table_words(&table, 1, 0, "b");
     table_mark(&table, 0, 2, MARK_BEST);
     table_mark(&table, 1, 0, MARK_BAD);
-    report_warning(report, HOSTILE);
-    report_section(report, "One " HOSTILE);
-    report_paragraph(report, HOSTILE);
-    report_note(report, HOSTILE);
+    report_warning(report, "%s", HOSTILE);
+    report_section(report, "One %s", HOSTILE);
+    report_paragraph(report, "%s", HOSTILE);
+    report_note(report, "%s", HOSTILE);
     report_list(report, &lines);
     report_notes(report, &lines);
-    report_fold(report, HOSTILE);
-    err = report_table(report, &table);
+    report_fold(report, "%s", HOSTILE);
+    report_table(report, &table);
     report_section(report, "Two"); /* ends the fold */
     report_code(report, HOSTILE, "\n" HOSTILE "\n");
     report_figure(report, in_home("figures"), "one", HOSTILE);
@@ -239,16 +239,15 @@ static int write_chart(const char *path)
     table_column(&table, (struct table_column){.head = "epoch"});
     table_rows(&table, 1);
     table_number(&table, 0, 0, 1);
-    err = report_chart(report, &(struct chart){.caption = "losses",
-                                               .x_name = "epoch",
-                                               .y_name = "</script><!--",
-                                               .series = &(struct chart_series){HOSTILE, x, y, 3, 0},
-                                               .count = 1,
-                                               .mark = 2,
-                                               .marked = "kept",
-                                               .table = &table});
-    if (!err)
-        err = report_write(report, path);
+    report_chart(report, &(struct chart){.caption = "losses",
+                                         .x_name = "epoch",
+                                         .y_name = "</script><!--",
+                                         .series = &(struct chart_series){HOSTILE, x, y, 3, 0},
+                                         .count = 1,
+                                         .mark = 2,
+                                         .marked = "kept",
+                                         .table = &table});
+    err = report_write(report, path);
     report_free(report);
     return err;
 }

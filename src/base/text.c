@@ -166,26 +166,38 @@ void text_add_bytes(struct text *text, const char *bytes, size_t length)
     text->chars[text->length] = '\0';
 }
 
-void text_add(struct text *text, const char *format, ...)
+size_t text_width(const char *text, size_t length)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < length; i++)
+        width += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return width;
+}
+
+void text_add_list(struct text *text, const char *format, va_list args)
 {
     char stack[512];
-    va_list args;
-    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
     int length = vsnprintf(stack, sizeof stack, format, args);
-    va_end(args);
     if ((size_t)length < sizeof stack) {
         text_add_bytes(text, stack, (size_t)length);
-        return;
-    }
-    if (text->failed ||
-        !mem_reserve((void **)&text->chars, &text->capacity, text->length + (size_t)length + 1, 1)) {
+    } else if (text->failed ||
+               !mem_reserve((void **)&text->chars, &text->capacity, text->length + (size_t)length + 1, 1)) {
         text->failed = 1;
-        return;
+    } else {
+        vsnprintf(text->chars + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
     }
+    va_end(again);
+}
+
+void text_add(struct text *text, const char *format, ...)
+{
+    va_list args;
     va_start(args, format);
-    vsnprintf(text->chars + text->length, (size_t)length + 1, format, args);
+    text_add_list(text, format, args);
     va_end(args);
-    text->length += (size_t)length;
 }
 
 void text_add_csv(struct text *text, const char *cell)

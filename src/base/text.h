@@ -4,6 +4,7 @@
 #ifndef SPH_BASE_TEXT_H
 #define SPH_BASE_TEXT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ const char *text_nearest(const char *word, const char *const *words, size_t coun
 size_t text_utf8(const char *bytes, size_t left);
 int text_is_utf8(const char *text);
 
+/* Characters, not bytes. */
+size_t text_width(const char *text, size_t length);
+
 /* 1: sph_plain would change it, or it has a line end or a tab. */
 int text_has_control(const char *text);
 
@@ -35,6 +39,7 @@ struct text {
 };
 
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_list(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
 void text_add_csv(struct text *text, const char *cell); /* in quotes where it needs them */
 void text_free(struct text *text);

@@ -8,14 +8,14 @@
 #include "report/html.h"
 #include "report/scripts.h"
 
-enum { POINTS_MOST = 2000, DIGITS = 7 }; /* POINTS_MOST: of a series, more cannot be told apart */
+enum { POINTS_MOST = 2000, DIGITS = 7 }; /* POINTS_MOST: of a series; more would not be visible */
 
 int charts_drawn(void)
 {
     return figure_script_find("charts.js") != NULL;
 }
 
-/* Every so many of them. */
+/* At most POINTS_MOST values, evenly spaced. */
 static json_t *numbers(const double *values, size_t count)
 {
     size_t every = (count + POINTS_MOST - 1) / POINTS_MOST;
@@ -42,17 +42,6 @@ static json_t *chart_to_json(const struct chart *chart)
                    {"series", json_whole(list, bad)});
 }
 
-/* In a page "</script" would end it, and "<!--" begin a comment. */
-static int add_piece(const char *bytes, size_t length, void *self)
-{
-    for (size_t i = 0; i < length; i++)
-        if (bytes[i] == '<')
-            text_add(self, "\\u003c");
-        else
-            text_add_bytes(self, bytes + i, 1);
-    return ((struct text *)self)->failed ? -1 : 0;
-}
-
 int chart_add(struct text *html, const struct chart *chart)
 {
     json_t *json = charts_drawn() ? chart_to_json(chart) : NULL;
@@ -60,8 +49,7 @@ int chart_add(struct text *html, const struct chart *chart)
     text_add(html, "<figure%s>\n", json ? " class=\"chart\"" : "");
     if (json) {
         text_add(html, "<div class=\"plot\"></div>\n<script type=\"application/json\">");
-        if (json_dump_callback(json, add_piece, html, JSON_REAL_PRECISION(DIGITS) | JSON_COMPACT))
-            err = sph_fail(SPH_EMEMORY, "out of memory: a chart");
+        err = html_add_json(html, json, DIGITS);
         text_add(html, "</script>\n");
     }
     text_add(html, "<figcaption>");

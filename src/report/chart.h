@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A chart of a page: curves or points over two axes, as JSON that figures/charts.js hands to uPlot. Its numbers are in the page as a
- * table too: for readers without scripts, and for pages of a build without uPlot, which have no charts. */
+ * A chart of a page: curves or points over two axes, as JSON that figures/charts.js draws with uPlot. The page also has its numbers
+ * as a table, for readers without scripts and for builds without uPlot. */
 #ifndef SPH_REPORT_CHART_H
 #define SPH_REPORT_CHART_H
 
@@ -9,9 +9,9 @@
 
 struct chart_series {
     const char *name;    /* NULL: the name of the y axis */
-    const double *x, *y; /* (count) what is not finite is a gap */
+    const double *x, *y; /* (count) values that are not finite are gaps */
     size_t count;
-    int dots; /* else a line */
+    int dots; /* dots instead of a line */
 };
 
 struct chart {
@@ -19,11 +19,11 @@ struct chart {
     const char *x_name, *y_name;
     const struct chart_series *series; /* (count) */
     size_t count;
-    int log_y;           /* where all of y are above 0 and far apart */
-    int diagonal;        /* y = x, on axes of one scale */
-    double mark;         /* an upright line there; NaN: none */
+    int log_y;           /* a log axis if all y are positive and far apart */
+    int diagonal;        /* the line y = x, and both axes with the same range */
+    double mark;         /* position of a vertical line; NaN: none */
     const char *marked;  /* its label */
-    struct table *table; /* its numbers; emptied */
+    struct table *table; /* the numbers; chart_add frees it */
 };
 
 /* Whether this build has charts. */

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What became of each column of a run's table. */
+ * How each column of a run's table is used. */
 #include "report/columns.h"
 
-#include "base/error.h"
 #include "net/net.h"
-#include "report/show.h"
-#include "report/tool.h"
 
-/* "20 indicators": the inputs of the network that a column became. */
+/* The use of a column, such as "20 indicators". */
 static void add_use(struct table *table, size_t row, const struct column *column)
 {
     static const char *const uses[COLUMN_USES] = {NULL, "groups, not a feature", "times, not a feature",
@@ -77,27 +74,4 @@ void columns_table(struct table *out, const sph_data *data, const struct scaling
     }
     if (out->row_count < data->column_count)
         table_line(&out->notes, "and %zu more columns", data->column_count - out->row_count);
-}
-
-int columns_read(sph_data **out, const struct sph_run *run)
-{
-    *out = NULL;
-    return !run->schema || !run->net || !json_is_array(json_object_get(run->schema, "columns"))
-               ? 0
-               : data_of_schema(out, run->schema);
-}
-
-int sph_run_columns(const sph_run *run, size_t most, const sph_sink *sink)
-{
-    struct table table = {0};
-    sph_data *data = NULL;
-    NEED(run, sink);
-    int err = columns_read(&data, run);
-    if (err < 0 || !data)
-        return err;
-    columns_table(&table, data, &run->net->scaling, most);
-    err = show_table(&table, 0, sink);
-    table_free(&table);
-    sph_data_free(data);
-    return err;
 }

@@ -7,8 +7,7 @@
 #define TEST      PAIR "wilcoxon."
 #define RESAMPLED PAIR "resampled_t."
 
-/* X(ID, how the column is called, its cell): columns for programs, with the names that CSV and JSON give them,
- * then those for readers. PAIR and COMPARED: of methods beside the reference alone. */
+/* Columns for programs, then columns for readers (see TABLE_IDS). PAIR and COMPARED columns are empty for the reference. */
 #define PROGRAM_COLUMNS(X)                                                                                   \
     X(METHOD, (.head = "method", .csv = "method", .json = "name"), words, method->name)                      \
     X(EXPERIMENT, (.csv = "experiment"), words, input->experiment)                                           \
@@ -150,8 +149,7 @@ static void fill_row(struct table *out, size_t row, const struct comparison *com
 
 /* ---------------------------------------------------------------- the best */
 
-/* The best mean as one that the table supports: it is in every pair that is needed for that, and each of these is
- * significant; no part that scores has chosen. Else it is a number that happens to lead. */
+/* MARK_BEST if the method differs significantly from every other one and the test part selected nothing. */
 static enum table_mark mark_of(const struct comparison *comparison, size_t row)
 {
     size_t told_apart = 0;
@@ -205,7 +203,7 @@ void comparison_notes(struct text *notes, const struct comparison *const *list, 
                    "corrected for the number of comparisons.");
 }
 
-/* Where more of something might be better still. */
+/* Values that were chosen at the edge of the grid, beyond which there might be better ones. */
 static void add_edges(struct table *out, const struct comparison_input *input)
 {
     struct text words = {0};
@@ -222,7 +220,7 @@ static void add_edges(struct table *out, const struct comparison_input *input)
 static void add_notes(struct table *out, const struct comparison *comparison)
 {
     add_edges(out, comparison->input);
-    if (!comparison->input->set) /* several sets: once for all of them */
+    if (!comparison->input->set) /* with several datasets, the overall table has the notes */
         comparison_notes(&out->notes, &comparison, 1);
     if (comparison->reference && comparison->input->reference_method < 0)
         table_line(&out->notes,
@@ -249,7 +247,7 @@ void comparison_table(struct table *out, const struct comparison *comparison)
     add_notes(out, comparison);
 }
 
-/* Columns of a comparison that tell of two methods. */
+/* The column describes a pair of methods. */
 static int is_of_pair(int c)
 {
 #define COLUMN_IS(id, column, kind, ...) || c == (id)

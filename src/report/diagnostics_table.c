@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What became of the units of each method, and how long it trained: epochs, and for programs seconds, which are not the
- * same from run to run. */
+ * Dead and always active units of each method and its epochs; in JSON also seconds, which differ from run to run. */
 #include <math.h>
 
 #include "report/tables.h"

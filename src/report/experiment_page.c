@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The page of an experiment: what was compared, the result, motion, figures, every seed and job, and how to
- * repeat it. */
+ * The page of an experiment: methods, results, moves of the boundaries, figures, every seed and job, and how to repeat it. */
 #include "report/pages.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -17,7 +15,7 @@ enum {
     JOBS_SHOWN = 1000
 };
 
-/* What a page is written of. */
+/* What a page is made of. */
 struct page {
     const struct results *results;
     const struct tables *tables;
@@ -28,24 +26,6 @@ struct page {
 static const char *plural(size_t count)
 {
     return count == 1 ? "" : "s";
-}
-
-/* Hands a sentence to the report, and frees it. */
-static int say(struct report *report, void (*add)(struct report *, const char *), struct text *sentence)
-{
-    int err = sentence->failed ? SPH_EMEMORY : 0;
-    if (!err && sentence->chars)
-        add(report, sentence->chars);
-    text_free(sentence);
-    return err;
-}
-
-/* A table that is the page's alone. */
-static int show(struct report *report, struct table *table)
-{
-    int err = report_table(report, table);
-    table_free(table);
-    return err;
 }
 
 /* ---------------------------------------------------------------- what was compared */
@@ -78,50 +58,50 @@ static const char *choice_words(const struct sph_experiment *e)
     }
 }
 
-static int add_protocol(const struct page *page)
+static void add_protocol(const struct page *page)
 {
     const struct sph_experiment *e = page->experiment;
-    struct text words = {0};
-    text_add(&words, "Protocol %s. %s", options_word(e->base, OPTION_PROTOCOL), choice_words(e));
-    if (e->grid.count && !e->table.all_points)
-        text_add(&words, " and the point of the grid, for each seed by itself");
-    text_add(&words, "%s. For each seed, all methods use the same split.",
-             e->base->options.protocol == PROTOCOL_REFERENCE ? ""
-                                                             : "; the test part is used once, at the end");
-    return say(page->report, report_paragraph, &words);
+    report_paragraph(
+        page->report, "Protocol %s. %s%s%s. For each seed, all methods use the same split.",
+        options_word(e->base, OPTION_PROTOCOL), choice_words(e),
+        e->grid.count && !e->table.all_points ? " and the point of the grid, for each seed by itself" : "",
+        e->base->options.protocol == PROTOCOL_REFERENCE ? "" : "; the test part is used once, at the end");
 }
 
-/* A method by a row, and a column for every option in which one of them has its own mind. */
-static int add_methods(const struct page *page)
+static int is_set(const struct sph_experiment *e, enum option_id id)
+{
+    for (size_t m = 0; m < e->method_count; m++)
+        if (options_given(e->methods[m].asked, id))
+            return 1;
+    return 0;
+}
+
+/* One row for each method, and one column for each option that a method sets. */
+static void add_methods(const struct page *page)
 {
     const struct sph_experiment *e = page->experiment;
     struct table table = {0};
     size_t column = 0;
     table_column(&table, (struct table_column){.head = "method"});
-    for (int id = 0; id < OPTION_COUNT; id++)
-        for (size_t m = 0; m < e->method_count; m++)
-            if (options_given(e->methods[m].asked, (enum option_id)id)) {
-                table_column(&table, (struct table_column){.head = option_key((enum option_id)id)});
-                break;
-            }
+    for (enum option_id id = 0; id < OPTION_COUNT; id++)
+        if (is_set(e, id))
+            table_column(&table, (struct table_column){.head = option_key(id)});
     table_rows(&table, e->method_count);
     for (size_t m = 0; m < e->method_count; m++)
         table_words(&table, m, 0, e->methods[m].name);
-    for (int id = 0; id < OPTION_COUNT && column + 1 < table.column_count; id++) {
-        if (strcmp(table.columns[column + 1].head, option_key((enum option_id)id)) != 0)
-            continue;
-        column++;
-        for (size_t m = 0; m < e->method_count; m++) {
+    for (enum option_id id = 0; id < OPTION_COUNT; id++) {
+        column += is_set(e, id) != 0;
+        for (size_t m = 0; m < e->method_count && is_set(e, id); m++) {
             struct text value = {0};
             const struct job_spec *own = e->methods[m].asked;
-            options_add(&value, options_given(own, (enum option_id)id) ? own : e->base, (enum option_id)id);
+            options_add(&value, options_given(own, id) ? own : e->base, id);
             table_take(&table, m, column, &value);
         }
     }
-    return show(page->report, &table);
+    report_take_table(page->report, &table);
 }
 
-static int add_grid(const struct page *page)
+static void add_grid(const struct page *page)
 {
     const struct sph_experiment *e = page->experiment;
     struct text words = {0};
@@ -132,47 +112,52 @@ static int add_grid(const struct page *page)
     }
     if (e->grid.count)
         text_add(&words, ".");
-    return say(page->report, report_paragraph, &words);
+    report_text(page->report, &words);
 }
 
-static int add_comparison(const struct page *page)
+static void add_comparison(const struct page *page)
 {
     if (!page->experiment->method_count)
-        return 0;
+        return;
     report_section(page->report, "Methods and data");
-    int err = add_methods(page);
-    if (!err)
-        err = add_grid(page);
-    return err < 0 ? err : add_protocol(page);
+    add_methods(page);
+    add_grid(page);
+    add_protocol(page);
 }
 
-/* ---------------------------------------------------------------- under a perturbation */
+/* ---------------------------------------------------------------- perturbation */
 
-static int add_perturb(const struct page *page)
+static void add_perturb(const struct page *page)
 {
-    struct text words = {0};
     if (!page->results->perturb)
-        return 0;
+        return;
     report_section(page->report, "Under a perturbation");
-    text_add(&words,
-             "One unit with %zu inputs under five parameterizations with the same boundary; eps is added to "
-             "each of its parameters.",
-             page->results->perturb->inputs);
-    int err = say(page->report, report_paragraph, &words);
-    for (int shift = 0; shift < 2 && !err; shift++)
-        err = report_table(page->report, &page->tables->perturb[shift]);
-    return err;
+    report_paragraph(page->report,
+                     "One unit with %zu inputs under five parameterizations with the same boundary; eps is "
+                     "added to each of its parameters.",
+                     page->results->perturb->inputs);
+    for (int shift = 0; shift < 2; shift++)
+        report_table(page->report, &page->tables->perturb[shift]);
 }
 
 /* ---------------------------------------------------------------- the result */
 
-/* Points of a grid may diverge, that is what a grid finds out; a reported one, or a failure, is a warning. */
-static int add_failures(const struct page *page)
+static void add_jobs(const struct page *page, int only_bad, size_t count)
+{
+    struct table table;
+    jobs_table(&table, page->results, only_bad, JOBS_SHOWN);
+    report_take_table(page->report, &table);
+    if (count > JOBS_SHOWN)
+        report_note(page->report, "These are the first thousand; results.json has them all.");
+    report_unfold(page->report);
+}
+
+/* Divergence is an expected result at some points of a grid. It is a warning for a reported job, and so is a failed job. */
+static void add_failures(const struct page *page)
 {
     const struct results *r = page->results;
     size_t diverged = 0, failed = 0, reported = 0, reports = experiment_reports(r->experiment);
-    struct text words = {0};
-    struct table table;
+    char bad[128], rest[128] = "";
     for (size_t i = 0; i < r->count; i++) {
         diverged += r->outcomes[i].diverged != 0;
         failed += !r->outcomes[i].finished;
@@ -180,28 +165,17 @@ static int add_failures(const struct page *page)
     for (size_t i = 0; i < reports; i++)
         reported += gave_nothing(&r->outcomes[r->final[i]]) ? 1 : 0;
     if (!diverged && !failed)
-        return 0;
-    text_add(&words, "%zu of %zu jobs have no score: %zu diverged, %zu failed", diverged + failed, r->count,
-             diverged, failed);
-    if (words.failed) {
-        text_free(&words);
-        return SPH_EMEMORY;
-    }
-    size_t length = words.length;
+        return;
+    snprintf(bad, sizeof bad, "%zu of %zu jobs have no score: %zu diverged, %zu failed", diverged + failed,
+             r->count, diverged, failed);
     if (reported && !failed)
-        text_add(&words, "; %zu of them belong to reported results, so their seeds are missing in the table.",
+        snprintf(rest, sizeof rest,
+                 "; %zu of them belong to reported results, so their seeds are missing in the table.",
                  reported);
-    if ((reported || failed) && !words.failed)
-        report_warning(page->report, words.chars);
-    words.chars[length] = '\0';
-    report_fold(page->report, words.chars);
-    jobs_table(&table, r, 1, JOBS_SHOWN);
-    int err = words.failed ? SPH_EMEMORY : show(page->report, &table);
-    if (diverged + failed > JOBS_SHOWN)
-        report_note(page->report, "These are the first thousand; results.json has them all.");
-    report_unfold(page->report);
-    text_free(&words);
-    return err;
+    if (reported || failed)
+        report_warning(page->report, "%s%s", bad, rest);
+    report_fold(page->report, "%s", bad);
+    add_jobs(page, 1, diverged + failed);
 }
 
 static int has_mark(const struct table *table, enum table_mark mark)
@@ -212,176 +186,137 @@ static int has_mark(const struct table *table, enum table_mark mark)
     return 0;
 }
 
-/* The comparison in one set. */
-static int add_set(const struct page *page, size_t set)
+static void add_verdicts(const struct page *page, const struct table *table)
+{
+    report_list(page->report, &table->verdicts);
+    report_notes(page->report, &table->notes);
+}
+
+/* The comparison in one dataset. */
+static void add_set(const struct page *page, size_t set)
 {
     const struct set_tables *tables = &page->tables->sets[set];
     const struct table *table = &tables->comparison;
     const struct comparison_input *input = &results_of_set(page->results, set)->input;
-    int err = 0, matrices = input->count > LINES_UNFOLDED && tables->matrix_count;
-    for (size_t i = 0; matrices && i < tables->matrix_count && !err; i++)
-        err = report_table(page->report, &tables->matrices[i]);
+    int matrices = input->count > LINES_UNFOLDED && tables->matrix_count;
+    for (size_t i = 0; matrices && i < tables->matrix_count; i++)
+        report_table(page->report, &tables->matrices[i]);
     if (matrices)
         report_fold(page->report, "The same with standard errors, one line for each point");
-    if (!err)
-        err = report_table(page->report, table);
+    report_table(page->report, table);
     if (has_mark(table, MARK_LEAD))
-        report_note(page->report, input->larger_is_better ? "Bold: the largest mean; this is not a test."
-                                                          : "Bold: the smallest mean; this is not a test.");
+        report_note(page->report, "Bold: the %s mean; this is not a test.",
+                    input->larger_is_better ? "largest" : "smallest");
     report_unfold(page->report);
-    if (!err && tables->pairs.row_count)
-        err = report_table(page->report, &tables->pairs);
-    report_list(page->report, &table->verdicts);
-    report_notes(page->report, &table->notes);
-    return err;
+    if (tables->pairs.row_count)
+        report_table(page->report, &tables->pairs);
+    add_verdicts(page, table);
 }
 
-static int add_overall(const struct page *page)
-{
-    const struct table *table = &page->tables->overall;
-    if (!table->row_count)
-        return 0;
-    int err = report_table(page->report, table);
-    report_list(page->report, &table->verdicts);
-    report_notes(page->report, &table->notes);
-    return err;
-}
-
-static int add_result(const struct page *page)
+static void add_result(const struct page *page)
 {
     const struct comparison_input *input = &results_of_set(page->results, 0)->input;
-    struct text words = {0};
+    const struct table *overall = &page->tables->overall;
     if (!input->count)
-        return 0;
+        return;
     report_section(page->report, "Result");
-    text_add(&words, "The %s on the test part; %s is better.", input->metric,
-             input->larger_is_better ? "larger" : "smaller");
-    int err = say(page->report, report_paragraph, &words);
-    if (!err)
-        err = add_overall(page);
-    for (size_t i = 0; i < page->tables->set_count && !err; i++) {
-        if (page->results->sets)
-            report_section(page->report, experiment_set_name(page->experiment, i));
-        err = add_set(page, i);
+    report_paragraph(page->report, "The %s on the test part; %s is better.", input->metric,
+                     input->larger_is_better ? "larger" : "smaller");
+    if (overall->row_count) {
+        report_table(page->report, overall);
+        add_verdicts(page, overall);
     }
-    return err ? err : add_failures(page);
+    for (size_t i = 0; i < page->tables->set_count; i++) {
+        if (page->results->sets)
+            report_section(page->report, "%s", experiment_set_name(page->experiment, i));
+        add_set(page, i);
+    }
+    add_failures(page);
 }
 
-static int add_tolerance(const struct page *page)
+static void add_tolerance(const struct page *page)
 {
     const struct table *overall = &page->tables->tolerance_overall, *table = &page->tables->tolerance;
     if (!overall->row_count)
-        return 0;
+        return;
     report_section(page->report, "Tolerance of the learning rate");
-    int err = report_table(page->report, overall);
-    report_list(page->report, &overall->verdicts);
-    report_notes(page->report, &overall->notes);
+    report_table(page->report, overall);
+    add_verdicts(page, overall);
     if (table->row_count > LINES_UNFOLDED)
         report_fold(page->report, "Each set and point by itself");
-    if (!err)
-        err = report_table(page->report, table);
-    if (table->row_count > LINES_UNFOLDED)
-        report_unfold(page->report);
-    return err;
+    report_table(page->report, table);
+    report_unfold(page->report);
 }
 
 /* ---------------------------------------------------------------- motion */
 
-/* name: of one set of several, or NULL. */
-static void begin_section(const struct page *page, const char *heading, const char *name)
+static void add_motion(const struct page *page)
 {
-    struct text words = {0};
-    text_add(&words, "%s%s%s", heading, name ? ": " : "", name ? name : "");
-    if (!words.failed)
-        report_section(page->report, words.chars);
-    text_free(&words);
-}
-
-static int add_set_motion(const struct page *page, size_t set)
-{
-    const struct table *motion = &page->tables->sets[set].motion, *papers = &page->tables->sets[set].papers;
-    const char *name = page->results->sets ? experiment_set_name(page->experiment, set) : NULL;
-    int err = 0;
-    if (motion->row_count) {
-        begin_section(page, "Moves of the boundaries", name);
-        err = report_table(page->report, motion);
-        report_notes(page->report, &motion->notes);
-    } else if (papers->row_count) {
-        begin_section(page, "Comparison with the papers", name);
+    for (size_t i = 0; i < page->tables->set_count; i++) {
+        const struct table *motion = &page->tables->sets[i].motion, *papers = &page->tables->sets[i].papers;
+        const char *name = page->results->sets ? experiment_set_name(page->experiment, i) : "";
+        if (motion->row_count || papers->row_count)
+            report_section(page->report, "%s%s%s",
+                           motion->row_count ? "Moves of the boundaries" : "Comparison with the papers",
+                           *name ? ": " : "", name);
+        if (motion->row_count) {
+            report_table(page->report, motion);
+            report_notes(page->report, &motion->notes);
+        }
+        if (papers->row_count)
+            report_table(page->report, papers);
     }
-    return err || !papers->row_count ? err : report_table(page->report, papers);
 }
 
-static int add_motion(const struct page *page)
-{
-    int err = 0;
-    for (size_t i = 0; i < page->tables->set_count && !err; i++)
-        err = add_set_motion(page, i);
-    return err;
-}
-
-static int add_diagnostics(const struct page *page)
+static void add_diagnostics(const struct page *page)
 {
     struct table table;
     if (!page->results->units || !page->experiment->method_count)
-        return 0;
+        return;
     report_section(page->report, "Dead and always active units");
     diagnostics_table(&table, page->results);
-    int err = report_table(page->report, &table);
+    report_table(page->report, &table);
     report_notes(page->report, &table.notes);
     table_free(&table);
-    return err;
 }
 
 /* ---------------------------------------------------------------- figures, seeds, jobs */
 
-static int add_figures(const struct page *page)
+static void add_figures(const struct page *page)
 {
-    return page_add_figures(page->report, page->results->dir);
+    page_add_figures(page->report, page->results->dir);
 }
 
-static int add_seeds(const struct page *page)
+static void add_seeds(const struct page *page)
 {
     struct table table;
-    struct text summary = {0};
-    int err = 0;
     if (!results_of_set(page->results, 0)->input.count)
-        return 0;
+        return;
     report_section(page->report, "Every seed and every job");
     report_fold(page->report, "The score of each seed");
-    for (size_t i = 0; i < page->tables->set_count && !err; i++) {
+    for (size_t i = 0; i < page->tables->set_count; i++) {
         seeds_table(&table, results_of_set(page->results, i));
-        err = show(page->report, &table);
+        report_take_table(page->report, &table);
     }
     report_unfold(page->report);
-    text_add(&summary, "All %zu jobs", page->results->count);
-    if (!err)
-        err = say(page->report, report_fold, &summary);
-    jobs_table(&table, page->results, 0, JOBS_SHOWN);
-    if (!err)
-        err = report_table(page->report, &table);
-    table_free(&table);
-    text_free(&summary);
-    if (page->results->count > JOBS_SHOWN)
-        report_note(page->report, "These are the first thousand; results.json has them all.");
-    report_unfold(page->report);
-    return err;
+    report_fold(page->report, "All %zu jobs", page->results->count);
+    add_jobs(page, 0, page->results->count);
 }
 
 /* ---------------------------------------------------------------- configuration, versions, repeating */
 
-int page_add_file(struct report *report, const char *dir, const char *name, const char *summary)
+void page_add_file(struct report *report, const char *dir, const char *name, const char *summary)
 {
     char *path = file_join(dir, name), *text = NULL;
     int err = path ? file_read(&text, NULL, path) : SPH_EMEMORY;
+    report_fail(report, err);
     if (!err) {
-        report_fold(report, summary);
+        report_fold(report, "%s", summary);
         report_code(report, NULL, text);
         report_unfold(report);
     }
     mem_free(text);
     mem_free(path);
-    return err;
 }
 
 static void add_fact(struct table *table, size_t *row, const char *name, const char *value)
@@ -390,8 +325,8 @@ static void add_fact(struct table *table, size_t *row, const char *name, const c
     table_words(table, (*row)++, 1, value);
 }
 
-/* Of the machine that wrote the results; without any, of this. */
-static int add_versions(const struct page *page)
+/* The machine that wrote the results, or this one if they do not say. */
+static void add_versions(const struct page *page)
 {
     const struct sph_experiment *e = page->experiment;
     json_t *about = page->results->about, *features = json_object_get(about, "features");
@@ -418,62 +353,53 @@ static int add_versions(const struct page *page)
     {
         add_fact(&table, &row, key, json_is_string(value) ? json_string_value(value) : "");
     }
-    return show(page->report, &table);
+    report_take_table(page->report, &table);
 }
 
-static int add_repeating(const struct page *page)
+static void add_repeating(const struct page *page)
 {
     report_section(page->report, "Repeat this");
     report_paragraph(
         page->report, EXPERIMENT_FILE
         " in the folder of this page describes the whole experiment; it finds data files relative to this "
-        "folder. The same version on the same kind of "
-        "processor gives the same bits for any number of parallel jobs; other processors round differently.");
+        "folder. The same version on the same kind of processor gives the same bits for any number of "
+        "parallel jobs; other processors round differently.");
     report_code(page->report, "In the folder of this page:",
                 "spherelu run " EXPERIMENT_FILE " --out again     # everything, from the start");
-    int err = page_add_file(page->report, page->results->dir, EXPERIMENT_FILE,
-                            EXPERIMENT_FILE ": every option, including defaults");
-    if (err < 0)
-        return err;
+    page_add_file(page->report, page->results->dir, EXPERIMENT_FILE,
+                  EXPERIMENT_FILE ": every option, including defaults");
     report_fold(page->report, "Versions and machine");
-    err = add_versions(page);
+    add_versions(page);
     report_unfold(page->report);
-    return err;
 }
 
 /* ---------------------------------------------------------------- all of it */
 
-/* Before anything else, so that nobody reads a number without it. */
-static int add_warning(const struct page *page)
+/* Comes first, so that every reader of the numbers sees it. */
+static void add_warning(const struct page *page)
 {
     const char *warning = results_of_set(page->results, 0)->input.warning;
     if (warning)
-        report_warning(page->report, warning);
-    return 0;
-}
-
-static int begin_report(struct page *page)
-{
-    struct text scope = {0};
-    add_scope(&scope, page->experiment);
-    int err = scope.failed ? SPH_EMEMORY : report_new(&page->report, page->experiment->name, scope.chars);
-    text_free(&scope);
-    return err;
+        report_warning(page->report, "%s", warning);
 }
 
 int experiment_write_page(const struct results *results, const struct tables *tables)
 {
-    static int (*const parts[])(const struct page *) = {
+    static void (*const parts[])(const struct page *) = {
         add_warning, add_comparison,  add_perturb, add_result, add_tolerance,
         add_motion,  add_diagnostics, add_figures, add_seeds,  add_repeating};
     struct page page = {.results = results, .tables = tables, .experiment = results->experiment};
+    struct text scope = {0};
     char *path = file_join(results->dir, REPORT_PAGE);
-    int err = path ? begin_report(&page) : SPH_EMEMORY;
+    add_scope(&scope, page.experiment);
+    int err =
+        !path || scope.failed ? SPH_EMEMORY : report_new(&page.report, page.experiment->name, scope.chars);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && !err; i++)
-        err = parts[i](&page);
+        parts[i](&page);
     if (!err)
         err = report_write(page.report, path);
     report_free(page.report);
+    text_free(&scope);
     mem_free(path);
     return err;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * An experiment from its file to a folder with results, tables, figures and a page: the jobs are the work of
- * the room compare, what readers look at is added here. */
+ * An experiment from its file to a folder with results, tables, figures and a page. The module compare runs the jobs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +21,7 @@ int sph_experiment_open(sph_experiment **out, const char *path)
 }
 
 /* ---------------------------------------------------------------- motion and figures
- * None of them can spoil the results, which are written: what fails is a note. */
+ * The results are already written, so a failure here is only a note. */
 
 static void add_note(sph_experiment_result *result, const char *what, const char *why)
 {
@@ -41,7 +40,7 @@ static int measure_motion(struct experiment_run *run)
     return 0;
 }
 
-/* Figures in processes of their own, since they open data and make nets. */
+/* Each figure is drawn in a separate process, because it opens data and makes nets. */
 struct drawing_run {
     struct experiment_run *run;
     size_t words[FIGURE_COUNT];
@@ -101,7 +100,7 @@ static int draw_all(struct experiment_run *run)
     return crew.jobs ? crew_run(&crew, &stopped) : 0;
 }
 
-/* ---------------------------------------------------------------- what became of the units */
+/* ---------------------------------------------------------------- dead and always active units */
 
 static int do_count(void *self, size_t job, struct crew_slot *slot)
 {
@@ -113,8 +112,8 @@ static int do_count(void *self, size_t job, struct crew_slot *slot)
     return err;
 }
 
-/* No answer of the training's, which has none where it failed or its data are gone: memory was short, a file that is there
- * was not read, or the process died, as libraries let it where they find no memory. */
+/* The count failed for another reason than a failed training or missing data: memory was short, an existing file could not be read, or
+ * the process died, as some libraries do without memory. */
 static int is_lost(const struct experiment_run *run, size_t job, const struct crew_slot *slot)
 {
     int finished = run->results.outcomes[run->results.final[job]].finished;
@@ -132,7 +131,7 @@ static int count_ended(void *self, size_t job, const struct crew_slot *slot)
     return 0;
 }
 
-/* Of each training that is reported, in a process of its own: a training without a model has none. */
+/* Counts the units of each reported training in a separate process. */
 static int count_units(struct experiment_run *run)
 {
     size_t count = experiment_reports(run->experiment);
@@ -146,7 +145,7 @@ static int count_units(struct experiment_run *run)
 
 /* ---------------------------------------------------------------- all */
 
-/* What came of the jobs, once: all that follows is made of it. */
+/* Computes everything that tables, figures and the page need. */
 static int conclude(struct experiment_run *run)
 {
     if (experiment_without_jobs(run->experiment))

@@ -23,7 +23,7 @@ struct figure {
     struct text variables;
     struct part *parts;
     size_t count, capacity;
-    int failed; /* a part could not be begun */
+    int failed; /* an allocation failed */
 };
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
@@ -76,7 +76,7 @@ int figure_script(struct figure *figure, const char *script)
     return figure->script ? 0 : SPH_EMEMORY;
 }
 
-/* ---------------------------------------------------------------- what a figure is made of */
+/* ---------------------------------------------------------------- variables and data */
 
 static void add_number(struct text *out, double value)
 {
@@ -93,7 +93,7 @@ void figure_number(struct figure *figure, const char *key, double value)
     text_add(&figure->variables, "\n");
 }
 
-/* In single quotes gnuplot replaces nothing; in double quotes it would run what stands in backquotes. */
+/* In double quotes, gnuplot would run commands in backquotes, so the value is in single quotes. */
 static void add_quoted(struct text *out, const char *value)
 {
     text_add(out, "'");
@@ -148,7 +148,7 @@ void figure_gap(struct figure *figure, int lines)
 
 /* ---------------------------------------------------------------- the script */
 
-/* The script's text: from $SPHERELU_FIGURES if it is there, else as built in. */
+/* Appends a script from $SPHERELU_FIGURES, or the built-in one. */
 static int add_script(struct text *out, const char *name)
 {
     const char *dir = getenv("SPHERELU_FIGURES");
@@ -247,7 +247,7 @@ static int no_gnuplot(const struct figure *figure)
                        figure->dir);
 }
 
-/* gnuplot writes into a folder that nobody else can reach; what it wrote becomes NAME.FORMAT whole. */
+/* gnuplot writes into a private folder, then the complete picture gets its name NAME.FORMAT. */
 static int draw(const struct figure *figure, const char *format)
 {
     struct file_private folder;

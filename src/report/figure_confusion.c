@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which class the test rows of each class are given: shares of a row, and counts where there is room for them. */
+ * The confusion matrix of the test part: shares of each true class, with counts if they fit. */
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -9,7 +9,7 @@
 
 enum { CLASSES_MOST = 50, COUNTS_MOST = 12 };
 
-/* Of more classes those that most rows are given wrongly; shown (classes) <- 1 for these. Returns how many. */
+/* shown (classes) <- 1 for at most CLASSES_MOST classes, those with most errors. Returns their number. */
 static size_t choose_classes(const size_t *matrix, size_t classes, unsigned char *shown)
 {
     size_t left = classes < CLASSES_MOST ? classes : CLASSES_MOST;
@@ -29,7 +29,7 @@ static size_t choose_classes(const size_t *matrix, size_t classes, unsigned char
     return left;
 }
 
-/* The rows that are shown: those of the test part, or of the validation part where there is none. */
+/* The test part, or the validation part if there is no test part. */
 static const uint32_t *rows_of(const struct panel *panel, size_t *count)
 {
     const sph_split *split = &panel->run.split;
@@ -60,7 +60,7 @@ static void write_matrix(struct figure *figure, const size_t *matrix, size_t cla
     }
 }
 
-/* name_<place>: of the classes that are shown, in their order. */
+/* name_<place>: the names of the shown classes. */
 static void write_names(struct figure *figure, const sph_data *data, const unsigned char *shown)
 {
     for (size_t c = 0, place = 0; c < data->classes; c++)
@@ -79,7 +79,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     int err = list && matrix ? 0 : SPH_EMEMORY;
     if (!err && !(err = verdicts_make(list, panel->run.nets, panel->run.members, data, rows, count))) {
         verdicts_count(matrix, classes, list, count);
-        if (!*shown_count) { /* the same classes in every panel */
+        if (!*shown_count) { /* all panels show the same classes */
             *shown_count = choose_classes(matrix, classes, shown);
             write_names(figure, data, shown);
         }

@@ -9,10 +9,9 @@
 #include "base/memory.h"
 #include "report/figures.h"
 
-enum { NAMES = 4, EPOCHS_MOST = 600 }; /* of longer trainings every k-th epoch is shown */
+enum { NAMES = 4, EPOCHS_MOST = 600 }; /* in longer trainings every k-th epoch is shown */
 
-/* What is drawn, where the files have it: the score of the training part, which is there if it was asked for
- * (train_scores), stands last but is drawn first. */
+/* The drawn columns of metrics.jsonl, if they exist. TRAIN_SCORE exists with train_scores and is then drawn first. */
 enum { TRAIN_LOSS, VAL_LOSS, VAL_SCORE, TRAIN_SCORE };
 
 static void choose_names(const char *metric, char names[NAMES][64])
@@ -21,23 +20,23 @@ static void choose_names(const char *metric, char names[NAMES][64])
     snprintf(names[VAL_LOSS], 64, "val_loss");
     snprintf(names[VAL_SCORE], 64, "val_%s", metric);
     snprintf(names[TRAIN_SCORE], 64, "train_%s", metric);
-    if (!strcmp(names[VAL_SCORE], names[VAL_LOSS])) /* once is enough */
+    if (!strcmp(names[VAL_SCORE], names[VAL_LOSS])) /* the same curve */
         *names[VAL_SCORE] = *names[TRAIN_SCORE] = '\0';
 }
 
-/* A method at a point, with a curve for each seed that has one. */
+/* A method at a point, with a curve for each seed. */
 struct line {
     char *method, *point;
     size_t count;
 };
 
-/* The values of one metrics.jsonl: (epochs, NAMES), NaN where there is none. */
+/* The values of one metrics.jsonl: (epochs, NAMES), NaN if missing. */
 struct curve {
     double *value;
     size_t epochs;
 };
 
-/* The value of a run at an epoch (from 0); one that has ended keeps its last. */
+/* The value at an epoch (from 0), or the last value after the end of the run. */
 static double value_at(const struct curve *curve, size_t epoch, size_t k)
 {
     if (!curve->epochs)
@@ -45,7 +44,7 @@ static double value_at(const struct curve *curve, size_t epoch, size_t k)
     return curve->value[(epoch < curve->epochs ? epoch : curve->epochs - 1) * NAMES + k];
 }
 
-/* Blocks: epoch, then mean, error and count of each name. */
+/* Writes a block of epoch, mean, error and number of runs. */
 static void write_mean(struct figure *figure, const struct curve *curves, size_t count, size_t k)
 {
     size_t epochs = 0;
@@ -85,7 +84,7 @@ static int has(const struct curve *curves, size_t count, size_t k)
     return 0;
 }
 
-/* Whether a log axis would have more than one tic to show. */
+/* 1 if a log axis would have more than one tic. */
 static int spans_decades(const struct curve *curves, size_t count, size_t k)
 {
     double least = (double)INFINITY, most = 0;
@@ -98,7 +97,7 @@ static int spans_decades(const struct curve *curves, size_t count, size_t k)
     return least > 0 && most > 50 * least;
 }
 
-/* One panel for each name that the files have, for each row of lines. */
+/* One panel for each existing column and each row of lines. */
 static void write_all(struct figure *figure, const struct line *lines, size_t rows, size_t columns,
                       char names[NAMES][64], const struct curve *curves, size_t total)
 {
@@ -135,12 +134,12 @@ static void write_all(struct figure *figure, const struct line *lines, size_t ro
     figure_number(figure, "shown_names", (double)shown);
 }
 
-/* The lines of the experiment, or the one of the run; their curves one after the other. */
+/* The lines of the experiment or of the single run, and their curves in the same order. */
 static int read_lines(struct panels *panels, struct line *lines, char names[NAMES][64], struct curve *curves,
                       size_t *total)
 {
     const struct sph_experiment *e = panels->e;
-    int chosen = e && e->grid.count && !e->table.all_points; /* each seed has its own point */
+    int chosen = e && e->grid.count && !e->table.all_points; /* seeds can have different points */
     int err = 0;
     for (size_t i = 0; i < panels_count(panels) && !err; i++) {
         struct line *line = &lines[i];
@@ -161,7 +160,7 @@ static int read_lines(struct panels *panels, struct line *lines, char names[NAME
             const char *const wanted[NAMES] = {names[0], names[1], names[2], names[3]};
             int there =
                 folder ? run_read_metrics(folder, wanted, NAMES, &curve->value, &curve->epochs) : SPH_EMEMORY;
-            line->count += there != 0; /* what a failure leaves is freed */
+            line->count += there != 0; /* fill frees the curve also after a failure */
             err = there < 0 ? there : 0;
             mem_free(folder);
         }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a classifier of two features says where: its regions, the line between them, the data, and a star at
- * the point phi of each unit of the first layer. */
+ * The decision regions of a classifier with two features, the data, and a star at phi of each unit of the first layer. */
 #include <math.h>
 
 #include "base/error.h"
@@ -13,7 +12,7 @@
 
 enum { SIDE = 121 };
 
-/* How clearly row y (outputs) is of class k: above 0 inside its region. One output is a logit of class 1. */
+/* The margin of class k for the outputs y, positive inside its region. A single output is the logit of class 1. */
 static double margin(const double *y, size_t outputs, size_t k)
 {
     double other = -(double)INFINITY;
@@ -25,7 +24,7 @@ static double margin(const double *y, size_t outputs, size_t k)
     return y[k] - other;
 }
 
-/* What the map is coloured by: the probability of class 1 of one output's two, else the likeliest class. */
+/* The colour of the map: the probability of class 1 for one output, otherwise the predicted class. */
 static double colour_of(const double *y, size_t outputs)
 {
     size_t best = 0;
@@ -36,7 +35,7 @@ static double colour_of(const double *y, size_t outputs)
     return (double)best;
 }
 
-/* Rows of the map: x1 x2 colour, then a margin for each line between regions. */
+/* Rows of the map: x1 x2 colour, then a margin for each line between classes. */
 static int write_map(struct figure *figure, const struct panel *panel, const double low[2],
                      const double high[2])
 {
@@ -76,7 +75,7 @@ static void write_rows(struct figure *figure, const sph_data *data, const uint32
     figure_gap(figure, 2);
 }
 
-/* phi = -b w / |w|^2, from the net's units to the data's. */
+/* phi = -b w / |w|^2, converted to data units. */
 static int write_stars(struct figure *figure, sph_net *net, size_t *count)
 {
     struct hyperplanes planes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Activation patterns of the data over training: how many bits differ from the pattern before, and how many
- * distinct patterns the rows have; a line for each layer, one for all of them together. */
+ * Activation patterns of the data during training: bits that differ from the previous pattern, and distinct patterns; a line for
+ * each layer and one for all layers. */
 #include <math.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "base/memory.h"
 #include "report/figures.h"
 
-/* Of longer trainings every k-th moment is shown: flips add up, distinct patterns are those of the moment. */
+/* In longer trainings every k-th moment is shown, with the sum of the flips since the previous one. */
 enum { MOMENTS_MOST = 1000 };
 
-/* What the panels' axes must hold. */
+/* The ranges of the axes. */
 struct extent {
     double steps, least, most, distinct; /* least, most: of flips above 0 */
 };
@@ -87,7 +87,7 @@ static int fill(struct figure *figure, struct panels *panels)
         panels_number(figure, "lines", i, (double)lines);
         lines_most = lines > lines_most ? lines : lines_most;
     }
-    if (extent.most <= 0) /* never a flip: an axis all the same */
+    if (extent.most <= 0) /* without flips, the axis still needs a range */
         extent.least = extent.most = 1;
     figure_number(figure, "x_most", extent.steps);
     figure_number(figure, "lines_most", (double)lines_most);

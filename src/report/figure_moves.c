@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far a step moves boundaries, and how far it turns them: the largest of all units of all layers, step by
- * step, and of each layer where they are few. One panel for each point of the listing, one line for each method.
- */
+ * The largest move and the largest turn of a boundary in each step, over all layers and, if there are few, for each layer. One panel
+ * for each point of the grid, one line for each method. */
 #include <math.h>
 #include <string.h>
 
@@ -12,15 +11,15 @@
 #include "report/figures.h"
 
 enum {
-    EARLY = 40,      /* the first steps, which turn most, are all shown */
-    BINS = 1000,     /* of longer trainings the largest of neighbouring steps is shown, and no peak is lost */
-    LAYERS_MOST = 4, /* more have no panels of their own */
+    EARLY = 40,      /* all of the first steps are shown, because they turn most */
+    BINS = 1000,     /* in longer trainings the maximum of neighbouring steps is shown, so no peak is lost */
+    LAYERS_MOST = 4, /* with more layers there is only the panel over all of them */
 };
 
-/* What is drawn: a record's `move` or `turn` of some layers. */
+/* The drawn quantity: `move` or `turn` of some layers. */
 struct motion_of {
     const char *what, *header;
-    char **layer; /* (layers) the arrays, "layers.0.move", that some panel has */
+    char **layer; /* (layers) arrays such as "layers.0.move" that some panel has */
     size_t layers, capacity;
     double steps; /* of the longest training */
 };
@@ -30,7 +29,7 @@ static double larger(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
-/* Blocks: step, largest, median and 90 % of the units. Returns the largest of all, NaN: none. */
+/* Writes a block of step, maximum, median and 90 % quantile over the units. Returns the overall maximum, or NaN. */
 static double write_steps(struct figure *figure, const double *step, const double *value, size_t count)
 {
     size_t early = count < EARLY ? count : EARLY, late = count - early, bins = late < BINS ? late : BINS;
@@ -45,13 +44,13 @@ static double write_steps(struct figure *figure, const double *step, const doubl
         figure_row(figure, (double[]){step[first], top[0], top[1], top[2]}, 4);
         most = larger(most, top[0]);
     }
-    if (!count) /* the block must be there */
+    if (!count) /* gnuplot needs the block */
         figure_row(figure, (double[]){0, (double)NAN, (double)NAN, (double)NAN}, 4);
     figure_gap(figure, 2);
     return most;
 }
 
-/* Moves are in raw units where there is one feature to speak of, and in the first layer alone. */
+/* Moves of the first layer are in data units if there is one feature. */
 static int factor_of(const struct panel *panel, const struct motion_of *of, const char *array, double *factor)
 {
     size_t shape[4], ndim;
@@ -65,7 +64,7 @@ static int factor_of(const struct panel *panel, const struct motion_of *of, cons
                : 0;
 }
 
-/* value (steps, 3): the larger of itself and a layer's, where the record has it. */
+/* value (steps, 3) <- the maximum of itself and the values of a layer, if the record has them. */
 static int add_layer(const struct panel *panel, const struct motion_of *of, const char *array, double *value,
                      size_t steps)
 {
@@ -86,7 +85,7 @@ static int add_layer(const struct panel *panel, const struct motion_of *of, cons
     return err;
 }
 
-/* One method's line: the largest over count layers. */
+/* The line of a method: the maximum over `count` layers. */
 static int write_line(struct figure *figure, const struct panel *panel, struct motion_of *of, size_t first,
                       size_t count, double *most)
 {
@@ -108,7 +107,7 @@ static int write_line(struct figure *figure, const struct panel *panel, struct m
     return err;
 }
 
-/* Panel `number` of the page: a row of panels, a line each, of some of their layers. */
+/* Panel `number`: a line for each method, over some of the layers. */
 static int write_panel(struct figure *figure, struct panels *panels, size_t row, struct motion_of *of,
                        size_t first, size_t count, size_t number)
 {
@@ -128,7 +127,7 @@ static int write_panel(struct figure *figure, struct panels *panels, size_t row,
     return err;
 }
 
-/* Adds the layers of a panel that none before it has. */
+/* Adds the layers of a panel that are new. */
 static int take_layers(struct motion_of *of, const struct panel *panel)
 {
     const char *array;
@@ -146,7 +145,7 @@ static int take_layers(struct motion_of *of, const struct panel *panel)
     return 0;
 }
 
-/* Which layers there are; label_<column> says it of a method that has none. */
+/* Collects the layers; label_<column> says if a method has none. */
 static int find_layers(struct figure *figure, struct panels *panels, struct motion_of *of)
 {
     size_t shape[4], recorded = 0;

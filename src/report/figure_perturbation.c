@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Figure 1(b)-(e) of the paper: one unit's boundary, and where it lies when delta is added to each of its
- * learned numbers. */
+ * Figure 1(b)-(e) of the paper: the boundary of one unit before and after delta is added to each of its parameters. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "compare/perturbed_unit.h"
 #include "report/figures.h"
 
-static const double beyond = 20; /* half the length of a boundary, more than any window shows */
+static const double beyond = 20; /* half the length of a line, longer than any window */
 
 static const sph_perturb_plane *plane_at(const sph_perturb_method *method, size_t k)
 {
@@ -71,8 +70,7 @@ static void add_turns(struct figure *figure, const sph_perturb_result *result)
     }
 }
 
-/* With two inputs a panel per delta, the base's boundary and those of the methods; with more, how far each
- * method's boundary turns, over delta. */
+/* With two inputs: a panel for each delta, with the boundaries of all methods. With more: the turn of each method's boundary over delta. */
 static int fill(struct figure *figure, struct panels *panels)
 {
     sph_perturb_result own = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A function of one variable as the nets see it: before and after training, over the training rows and what
- * the test part says; below, where recorded, the spectrum of the boundaries. */
+ * Predictions for data with one feature, before and after training, with the training and test rows; if recorded, the spectrum of the
+ * boundaries below. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
-/* The rows by x, so that a part of them can be a line. */
+/* The rows sorted by x, so that they can be drawn as a line. */
 static int write_rows(struct figure *figure, const sph_data *data, const uint32_t *rows, size_t count)
 {
     struct pair *pairs = mem_get(count, sizeof *pairs);
@@ -39,7 +39,7 @@ static int write_rows(struct figure *figure, const sph_data *data, const uint32_
     return 0;
 }
 
-/* What nets predict at x (POINTS), in the mean; NaN without a net. */
+/* The mean prediction of the nets at x (POINTS); NaN without nets. */
 static int predict(const struct panel *panel, sph_net *const *nets, size_t count, const double *x, double *y)
 {
     sph_loss loss = (sph_loss)panel->run.spec->options.loss;
@@ -82,7 +82,7 @@ static void write_window(struct figure *figure, const struct panel *panel)
     figure_number(figure, "y_high", most + wide);
 }
 
-/* Whether some panel has recorded what a spectrum shows. */
+/* 1 if some panel has a record for the spectrum. */
 static int any_spectrum(struct panels *panels, int *out)
 {
     int err = 0;
@@ -95,7 +95,7 @@ static int any_spectrum(struct panels *panels, int *out)
     return err;
 }
 
-/* What all panels share, from the first of them. */
+/* Axes and rows, which all panels take from the first one. */
 static int write_first(struct figure *figure, const struct panel *panel, int spectrum)
 {
     const struct sph_run *run = &panel->run;
@@ -104,7 +104,7 @@ static int write_first(struct figure *figure, const struct panel *panel, int spe
         return SPH_EMEMORY;
     figure_number(figure, "spectrum", spectrum);
     figure_number(figure, "is_function",
-                  run->data->reading.made && run->data->test_from); /* no noise in that part */
+                  run->data->reading.made && run->data->test_from); /* its test part has no noise */
     figure_columns(figure, "train", "x y of the training rows");
     int err = write_rows(figure, run->data, run->split.train, run->split.train_rows);
     figure_columns(figure, "test", "x y of the test rows");

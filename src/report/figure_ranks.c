@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Methods on an axis of their average rank over several sets of data; bars join those that are not told apart. */
+ * Methods on an axis of their average rank over several datasets; bars join methods that do not differ significantly. */
 #include <math.h>
 
 #include "base/error.h"

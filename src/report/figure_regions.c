@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trained nets side by side: the polygons on which each is linear, the line between classes, and the data. */
+ * The linear regions of trained networks, the line between classes, and the data. */
 #include "base/error.h"
 #include "data/open.h"
 #include "report/figures.h"
@@ -8,7 +8,7 @@
 
 enum { POINTS_MOST = 400, REFUSED = 1 };
 
-/* Beyond the box of the data on each side: the window of `spherelu regions`, so that both count the same. */
+/* Extension of the range of the data on each side, as in `spherelu regions`, so that both count the same regions. */
 static const double WINDOW_SHARE = 0.1;
 
 static void write_data(struct figure *figure, const struct panel *panel, size_t number)
@@ -42,7 +42,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     if (err == SPH_EMEMORY)
         return err;
     panels_number(figure, "model", number, !err);
-    if (err < 0) { /* a norm of each row: the other panels are worth drawing */
+    if (err < 0) { /* a norm with statistics of each sample: draw the other panels */
         panels_title(figure, panel, number);
         panels_text(figure, "count", number, "no map of its regions");
         sph_fail_move(err, panel->run.dir, 0, 1);
@@ -79,7 +79,7 @@ static int fill(struct figure *figure, struct panels *panels)
             return err;
         err = write_panel(figure, panel, i, window, &most);
         if (err == REFUSED && ++refused == panels_count(panels))
-            return SPH_EARG; /* and the last message holds */
+            return SPH_EARG; /* with the message of the last panel */
     }
     figure_number(figure, "most", (double)most);
     return err < 0 ? err : 0;

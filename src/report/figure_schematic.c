@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a boundary is, drawn for single units z = relu(u(theta) . x + lambda): Figures 1(a), 5 and 6 of the
- * paper. Lines, spatial locations and arrows are computed from (theta, lambda), so that a user who edits
- * these in the data files' header can see where each number comes from. */
+ * The definition of a boundary, for single units z = relu(u(theta) . x + lambda): Figures 1(a), 5 and 6 of the paper. Lines, phi and
+ * arrows are computed from theta and lambda. */
 #include <math.h>
 #include <stddef.h>
 
@@ -14,7 +13,7 @@ struct unit {
     double degrees, lambda; /* theta, lambda */
 };
 
-/* Both inputs of a picture lie between these. */
+/* The range of both inputs. */
 struct window {
     double low, high;
 };
@@ -23,8 +22,7 @@ static const double arrow_length = 0.55; /* of the arrows to both sides */
 
 /* ---------------------------------------------------------------- on the plane */
 
-/* The ends of {x: u . x + lambda = 0} in the window: phi + t (-u2, u1) for t where both inputs stay inside.
- */
+/* The ends of the boundary in the window: the range of t for which phi + t (-u2, u1) is inside. */
 static void clip(double ends[2], struct window window, const double phi[2], const double along[2])
 {
     ends[0] = -INFINITY;
@@ -38,8 +36,7 @@ static void clip(double ends[2], struct window window, const double phi[2], cons
     }
 }
 
-/* Four arrows to each side, spread over the part of the boundary that is seen, away from phi and its labels.
- */
+/* Four arrows to each side, spread over the visible part of the boundary and away from phi and its labels. */
 static void add_arrows(struct figure *figure, const double u[2], const double phi[2], const double ends[2])
 {
     static const double where[] = {0.15, 0.33, 0.67, 0.85};

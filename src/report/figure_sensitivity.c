@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A score over learning rates, with its standard error: how much a method minds a rate that is not its best.
- */
+ * The score over learning rates, with its standard error. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +10,13 @@
 #include "compare/statistics.h"
 #include "report/figures.h"
 
-/* A line is a method's points at a point of the grid's other keys, by lr. */
+/* A point of a line. A line has the rates of a method at a point of the grid's other keys. */
 struct point {
-    double lr, mean, error; /* NaN: no run gave a number */
+    double lr, mean, error; /* NaN without scores */
     size_t runs, failed;
 };
 
-/* The score of a method, a point and a seed; under cv that of the folds that chose. */
+/* The score of a method, point and seed; with cv, the mean validation score of the folds. */
 static double score_of(const struct panels *panels, const struct experiment_job *of)
 {
     double sum = 0;
@@ -59,7 +58,7 @@ static int by_rate(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The points of one method, from `first` on, where the rate is the first of its axis. */
+/* The points of one line. first: the job with the first rate. */
 static int read_line(const struct panels *panels, struct experiment_job first, size_t axis,
                      struct point *points)
 {
@@ -126,7 +125,7 @@ static int fill(struct figure *figure, struct panels *panels)
         panels_method(figure, m, e->methods[m].name, "");
     for (size_t d = 0; d < experiment_sets(e); d++)
         for (size_t p = 0; p < points && !err; p++)
-            if (experiment_value(e, p, axis) == 0) /* the row of the first rate holds all of them */
+            if (experiment_value(e, p, axis) == 0) /* the row of the first rate covers all rates */
                 err = write_row(figure, panels, row++, (struct experiment_job){.set = d, .point = p}, axis,
                                 line);
     mem_free(line);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * With one feature a boundary is a point: at eleven moments of the training, where the points of all units
- * lie. The first bar is the start and lies at the bottom. */
+ * The boundaries of all units at eleven moments of the training, for data with one feature. The start is at the bottom. */
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -41,7 +40,7 @@ int spectrum_write(struct figure *figure, const struct panel *panel, size_t numb
             break;
         for (size_t j = 0; j < shape[1]; j++) {
             phi[j] = phi[j] * scale + mean;
-            outside += !(phi[j] >= low && phi[j] <= high); /* and those that have none */
+            outside += !(phi[j] >= low && phi[j] <= high); /* NaN counts as outside */
         }
         for (size_t j = 0; j < shape[1]; j++)
             figure_row(figure, (double[]){phi[j], (double)bar, step, outside}, 4);

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT
  *
- * How wrong a learning rate may be, at a glance: the error over the rates, all sets together, and of each set by itself a bar a
- * method over the rates at which it is nearly as good as at its best. */
+ * Tolerance of the learning rate: the error over the rates for all datasets together, and for each dataset and method a bar over the
+ * rates at which the method is close to its best. */
 #include <math.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "report/figures.h"
 
-enum { WIDE_PERCENT = 50 }; /* the paler bar */
+enum { WIDE_PERCENT = 50 }; /* the thin bar */
 
 static const double *errors_of(const struct tolerance *t, size_t group, size_t method)
 {
     return t->error + (group * t->methods + method) * t->rate_count;
 }
 
-/* The smallest mean error of any method in a group; NaN: none has one. */
+/* The smallest mean error of any method in a group, or NaN. */
 static double least_error(const struct tolerance *t, size_t group)
 {
     double least = (double)NAN;
     for (size_t i = 0; i < t->methods * t->rate_count; i++)
-        least = fmin(least, errors_of(t, group, 0)[i]); /* of a NaN and a number the number */
+        least = fmin(least, errors_of(t, group, 0)[i]); /* fmin ignores NaN */
     return least;
 }
 
-/* The geometric mean over the groups of error / the best method's; NaN where a training gave no number in one. */
+/* The geometric mean over the groups of the error divided by that of the best method; NaN if a score is missing. */
 static double relative_error(const struct tolerance *t, size_t method, size_t rate)
 {
     double sum = 0;
@@ -46,7 +46,7 @@ static void write_curves(struct figure *figure, const struct tolerance *t)
     }
 }
 
-/* A row a method. Then the rates at which a training gave no number. */
+/* One row for each method, then the rates at which a training has no score. */
 static void write_bars(struct figure *figure, const struct tolerance *t, size_t group)
 {
     panels_columns(figure, group, "",
@@ -65,7 +65,7 @@ static void write_bars(struct figure *figure, const struct tolerance *t, size_t 
         figure_gap(figure, 2);
     }
     panels_columns(figure, group, "lost", "method, lr at which a training diverged");
-    figure_row(figure, (double[]){NAN, NAN}, 2); /* a file without any is none to gnuplot */
+    figure_row(figure, (double[]){NAN, NAN}, 2); /* gnuplot does not accept an empty file */
     for (size_t m = 0; m < t->methods; m++)
         for (size_t i = 0; i < t->rate_count; i++)
             if (!isfinite(errors_of(t, group, m)[i]))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where each unit's boundary goes while it is trained: its point phi, a line for each unit. With two features
- * the plane is the picture; with one it is phi over steps. */
+ * The path of each unit's phi during training: in the plane with two features, over steps with one feature. */
 #include <math.h>
 
 #include "base/error.h"
@@ -9,10 +8,10 @@
 #include "data/open.h"
 #include "report/figures.h"
 
-/* Of longer trainings every k-th frame is shown, of wider layers every k-th unit. */
+/* In longer trainings every k-th frame is shown, in wider layers every k-th unit. */
 enum { FRAMES_MOST = 4096, UNITS_MOST = 200, POINTS_MOST = 1500 };
 
-/* The frames of one panel, in the data's units. */
+/* The frames of one panel, in data units. */
 struct frames {
     size_t count, units, of_units, n;
     double *step; /* (count) */
@@ -51,7 +50,7 @@ static int frames_read(struct frames *out, const struct panel *panel)
     row = mem_get(shape[1] * n, sizeof *row);
     err = out->step && out->phi && row ? 0 : SPH_EMEMORY;
     for (size_t k = 0; k < out->count && !err; k++) {
-        size_t frame = k + 1 == out->count ? shape[0] - 1 : k * every; /* the last one is always there */
+        size_t frame = k + 1 == out->count ? shape[0] - 1 : k * every; /* always with the last one */
         err = npz_read(panel->run.record, "frame_step", &out->step[k], frame, 1);
         if (!err)
             err = npz_read(panel->run.record, name, row, frame * shape[1] * n, shape[1] * n);
@@ -65,7 +64,7 @@ static int frames_read(struct frames *out, const struct panel *panel)
     return err;
 }
 
-/* Whether frame k of a unit is so near the one kept last that a reader would not see it. near: by axis. */
+/* Frame k of a unit is too near to the last kept frame to be visible. near: for each axis. */
 static int is_near(const struct frames *f, size_t unit, size_t kept, size_t k, const double near[2])
 {
     const double *a = &f->phi[(kept * f->units + unit) * f->n], *b = &f->phi[(k * f->units + unit) * f->n];
@@ -75,7 +74,7 @@ static int is_near(const struct frames *f, size_t unit, size_t kept, size_t k, c
     return 1;
 }
 
-/* One unit's line: frames that move it visibly, each jump whole; more roughly where there are too many. */
+/* The frames of a unit that change its line visibly; with too many, the threshold is doubled. */
 static size_t thin(const struct frames *f, size_t unit, const double window[2], size_t *kept)
 {
     double near[2] = {window[0] / 500, window[1] / 500};
@@ -96,7 +95,7 @@ static size_t thin(const struct frames *f, size_t unit, const double window[2], 
     }
 }
 
-/* Blocks of one unit each: x1 x2 step unit, or phi step unit. */
+/* One block for each unit: x1 x2 step unit, or phi step unit. */
 static int write_units(struct figure *figure, const struct frames *f, const double window[2])
 {
     size_t *kept = mem_get(POINTS_MOST, sizeof *kept);
@@ -125,7 +124,7 @@ static void write_ends(struct figure *figure, const struct frames *f, size_t num
     }
 }
 
-/* At each page's moment, the frame that was the last one then. */
+/* For each page of the animation, the latest frame at its step. */
 static void write_heads(struct figure *figure, const struct frames *f, size_t number, size_t pages,
                         double most)
 {
@@ -163,7 +162,7 @@ static int longest(struct panels *panels, double *most)
     return 0;
 }
 
-/* The frame of all panels is the first one's. */
+/* All panels have the axes of the first one. */
 static void write_frame(struct figure *figure, size_t n, const double low[2], const double high[2])
 {
     figure_number(figure, "features", (double)n);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a layer's width does to its gradients and to the share of its units that are on: the question of the
- * 2024 paper's appendix E, at the start and over a training. */
+ * Gradients and shares of active units over the width of a layer, at the start and during training (appendix E of the 2024 paper). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 
 enum { GRADIENT_FIRST, GRADIENT_LATER, ACTIVE_FIRST, ACTIVE_LAST, QUANTITIES };
 
-/* A line is a method at a point of the grid's other keys; a mark of it, one width of one layer. */
+/* One width of one layer. A line is a method at a point of the grid's other keys. */
 struct mark {
     double width;
     struct summary of[QUANTITIES]; /* over the runs */
@@ -41,7 +40,7 @@ static int read_series(const struct panel *run, size_t layer, const char *what, 
     return err;
 }
 
-/* What one run says of one layer; NaN where it says nothing. */
+/* The values of one layer of one run; NaN if they were not recorded. */
 static int read_layer(const struct panel *run, size_t layer, double out[QUANTITIES])
 {
     double *gradient = NULL, *active = NULL, sum = 0;
@@ -66,7 +65,7 @@ static int read_layer(const struct panel *run, size_t layer, double out[QUANTITI
     return err;
 }
 
-/* values (layers, QUANTITIES, jobs) <- all runs of a method at a point; returns how many, or a failure. */
+/* values (layers, QUANTITIES, jobs) <- all runs of a method at a point. Returns the number of runs, or a failure. */
 static int read_runs(const struct panels *panels, size_t method, size_t point, size_t layers, double *values)
 {
     const struct results *results = panels->results;
@@ -131,7 +130,7 @@ static void write_layer(struct figure *figure, const struct table *table, size_t
         qsort(marks, table->widths, sizeof *marks, by_width);
         for (size_t w = 0; w < table->widths; w++) {
             double row[2 + 2 * QUANTITIES] = {marks[w].width};
-            if (!(marks[w].width > 0)) /* a net of fewer layers */
+            if (!(marks[w].width > 0)) /* a net with fewer layers */
                 continue;
             for (size_t q = 0; q < QUANTITIES; q++) {
                 row[1 + 2 * q] = marks[w].of[q].mean;

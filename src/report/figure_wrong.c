@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A sheet of the test images that a net is most sure of and wrong about. */
+ * The wrongly classified test images with the highest probability. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -10,7 +10,7 @@
 
 enum { ACROSS = 8, DOWN_ALONE = 3, TILE_MOST = 64 };
 
-/* The surest mistakes first; of equals the first row. */
+/* Mistakes with the highest probability first; equal ones in the order of the rows. */
 static int by_chance(const void *a, const void *b)
 {
     const struct verdict *x = a, *y = b;
@@ -22,7 +22,7 @@ static int by_chance(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* The mean of a channel's pixels that fall on one of the tile. */
+/* The mean of the pixels of a channel that fall on pixel (x, y) of the tile. */
 static double mean_of(const uint8_t *plane, size_t width, size_t height, size_t x, size_t y, size_t across,
                       size_t down)
 {
@@ -34,7 +34,7 @@ static double mean_of(const uint8_t *plane, size_t width, size_t height, size_t 
     return (double)sum / (double)((x1 - x0) * (y1 - y0));
 }
 
-/* Rows x, y (from below), red, green, blue, in a square of 1. */
+/* Rows of x, y (from below), red, green, blue in the unit square. */
 static void write_tile(struct figure *figure, const sph_data *data, const uint8_t *pixels)
 {
     size_t w = data->image.width, h = data->image.height, across = w < TILE_MOST ? w : TILE_MOST,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The figures, what each needs, and what is refused before anything is trained or drawn. */
+ * The list of figures and the checks before training and drawing. */
 #include "report/figures.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static const char figure_choices[] = FIGURES(FIGURE_BAR);
 
 /* ---------------------------------------------------------------- what a figure needs */
 
-/* What can be recorded, and an array that is there if it was. */
+/* What can be recorded, and an array that the record then has. */
 static const struct {
     unsigned need;
     const char *word, *array;
@@ -91,7 +91,7 @@ static int records_it(const struct sph_experiment *e, const char *what)
     return moments_want(&e->base->options.record, what);
 }
 
-/* A figure of scores alone has one for each set and point of the keys that are not its axis; others for each training. */
+/* A figure of scores has one panel for each dataset and point of the keys other than its axis; other figures have one for each training. */
 static size_t panels_of(const struct sph_experiment *e, const struct figure_kind *kind)
 {
     if (kind->needs != FIGURE_SCORES || !kind->axis)
@@ -161,7 +161,7 @@ int figure_check_grid(const struct panels *panels)
     return 0;
 }
 
-/* What `regions` would refuse. */
+/* The command regions accepts the network. */
 static int has_regions(const struct sph_run *run)
 {
     const struct act_ops *act = act_ops((sph_act)run->spec->options.activation);
@@ -179,7 +179,7 @@ static int has_turns(const struct panel *panel)
     return panel->run.data->features > 1 || panel_array(panel, 1, "turn");
 }
 
-/* One run that says nothing of what it is to show: all that its data and its record allow. */
+/* All figures that the data and the record of a single run allow. */
 static int choose_figures(struct panels *panels, unsigned char wanted[FIGURE_COUNT])
 {
     const struct panel *panel;
@@ -195,14 +195,14 @@ static int choose_figures(struct panels *panels, unsigned char wanted[FIGURE_COU
     return err;
 }
 
-/* Before a folder for figures is made in one that is no run's. */
+/* Fails if the folder is not a run, before a folder for figures is made in it. */
 static int check_run(struct panels *panels)
 {
     const struct panel *panel;
     return panels_look(panels, 0, 0, &panel);
 }
 
-/* Of an experiment whose file provides for no record, what to write there. */
+/* Fails if a figure needs a record that the experiment does not have, and says what to write into its file. */
 static int check_records(struct panels *panels, const unsigned char wanted[FIGURE_COUNT])
 {
     const struct sph_experiment *e = panels->e;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every figure is a row: what an experiment file's `figures:` calls it, what it needs, what a page says of it
- * and what fills it. A figure is one file with its row in it, one line below, one script in figures/. */
+ * The list of figures. Each has a file with its row, a line below and a script in figures/. */
 #ifndef SPH_REPORT_FIGURES_H
 #define SPH_REPORT_FIGURES_H
 
@@ -9,10 +8,10 @@
 #include "report/panels.h"
 
 #define EXPERIMENT_FIGURES "figures"
-#define EXPERIMENT_NOTE    ".note"    /* NAME.note: why a figure was not drawn */
-#define EXPERIMENT_CAPTION ".caption" /* NAME.caption: of which seed it is */
+#define EXPERIMENT_NOTE    ".note"    /* NAME.note: the reason why a figure was not drawn */
+#define EXPERIMENT_CAPTION ".caption" /* NAME.caption: the seed that it shows */
 
-/* X(id, word, help): the row is `const struct figure_kind figure_<id>`. In the order of reading. */
+/* X(id, word, help), in the order on a page. The row is `const struct figure_kind figure_<id>`. */
 #define FIGURES(X)                                                                                           \
     X(trajectories, "trajectories", "the path of every unit's phi; 1 or 2 features")                         \
     X(animation, "animation", "the trajectories as an animated GIF")                                         \
@@ -39,20 +38,19 @@
 #define FIGURE_ONE(id, word, help) +1
 enum { FIGURE_COUNT = 0 FIGURES(FIGURE_ONE) };
 
-/* What a figure needs: the parts of a training that are opened for it, one panel at a time, and more. None
- * of it: it shows nothing that was trained. */
+/* The parts of a training that a figure needs, and other conditions. 0: it shows no training. */
 enum figure_needs {
-    FIGURE_RECORD = RUN_RECORD, /* where there is one */
+    FIGURE_RECORD = RUN_RECORD, /* if there is one */
     FIGURE_DATA = RUN_DATA,
     FIGURE_FIRST = RUN_FIRST,   /* the net before training */
-    FIGURE_LAST = RUN_MODEL,    /* and after, where the run left one */
-    FIGURE_BOUNDARIES = 1 << 4, /* a record of these */
-    FIGURE_PATTERNS = 1 << 5,   /* or of these */
-    FIGURE_REGIONS = 1 << 6,    /* a net that is linear in pieces */
+    FIGURE_LAST = RUN_MODEL,    /* the net after training, if the run has a model */
+    FIGURE_BOUNDARIES = 1 << 4, /* a record of boundaries */
+    FIGURE_PATTERNS = 1 << 5,   /* a record of patterns */
+    FIGURE_REGIONS = 1 << 6,    /* a piecewise linear network */
     FIGURE_METRICS = 1 << 7,    /* metrics.jsonl of every seed */
     FIGURE_SCORES = 1 << 8,     /* the scores of all jobs of an experiment */
-    FIGURE_GRADIENTS = 1 << 9,  /* a record of these */
-    FIGURE_TESTED = 1 << 10,    /* a model, and rows that it was not trained on */
+    FIGURE_GRADIENTS = 1 << 9,  /* a record of gradients */
+    FIGURE_TESTED = 1 << 10,    /* a model, and rows it was not trained on */
     FIGURE_TURNS = 1 << 11      /* boundaries that can turn: not only those of units with one input */
 };
 
@@ -62,15 +60,15 @@ struct figure_kind {
     unsigned needs;                       /* bits of figure_needs */
     size_t features_least, features_most; /* of the data; 0: any */
     enum figure_task task;                /* of the data */
-    int all_sets;                         /* of several sets of data it is one figure; else one for each */
-    size_t sets_least;                    /* sets that it takes; 0: any number */
-    const char *axis;                     /* the key that the grid has to have; NULL: none */
-    int all_points;                       /* table: all */
-    size_t pages;                         /* above 0: an animation of so many */
-    const char *script;                   /* a file of figures/ without .gp; NULL: its word */
+    int all_sets;                         /* one figure for several datasets; otherwise one for each */
+    size_t sets_least;                    /* minimum number of datasets */
+    const char *axis;                     /* a required key of the grid, or NULL */
+    int all_points;                       /* requires table: all */
+    size_t pages;                         /* number of pages of an animation; 0: no animation */
+    const char *script;                   /* a file of figures/ without .gp; NULL: its name */
     const char *caption;                  /* in a page */
-    const char *caption_of_one;           /* in the page of a single run; NULL: the same */
-    const char *letters;                  /* of its panels, where the experiment's file gives none */
+    const char *caption_of_one;           /* for a single run; NULL: the same */
+    const char *letters;                  /* default letters of its panels */
     int (*fill)(struct figure *figure, struct panels *panels);
 };
 
@@ -80,11 +78,11 @@ FIGURES(FIGURE_ROW)
 extern const struct figure_kind *const figure_kinds[FIGURE_COUNT];
 extern const char *const figure_names[FIGURE_COUNT];
 
-/* What the room that reads experiment files has to know. */
+/* For the module compare, which reads experiment files. */
 extern const struct figure_list figure_list;
 
-/* The parts of a training that are opened for it (RUN_...); a failure without a place where an opened
- * one lacks what the figure needs. */
+/* figure_parts: the parts of a training to open (RUN_...). figure_check_panel fails, without a path, if an opened training lacks something
+ * that the figure needs. */
 unsigned figure_parts(const struct figure_kind *kind);
 int figure_check_panel(const char *word, const struct figure_kind *kind, const struct panel *panel);
 
@@ -93,24 +91,23 @@ static inline int figure_stands_alone(const struct figure_kind *kind)
     return !kind->needs;
 }
 
-/* Where the figure that panels are at needs an experiment, or a key of its grid. */
+/* Fails if the current figure needs an experiment or a key of the grid that is not there. */
 int figure_check_grid(const struct panels *panels);
 
-/* Of one run that names none: wanted <- all that its data and its record allow. Else fails where there can be no figures, or what they
- * need was not recorded. */
+/* For a run without named figures: wanted <- all figures that its data and record allow. Otherwise fails if the wanted figures cannot be
+ * drawn or their record is missing. */
 int figures_choose(struct panels *panels, int named, unsigned char wanted[FIGURE_COUNT]);
 
-/* wanted <- figures by their words. */
+/* wanted <- figures by their names. */
 int figures_read(const char *const *names, size_t count, unsigned char wanted[FIGURE_COUNT]);
 
 /* ---------------------------------------------------------------- figures_draw.c */
 
-/* Draws the wanted words of a finished experiment, or, without results, of the run in dir, into dir/figures, as
- * WORD or, for one of several sets, WORD-SET.
- * seed: of the trainings shown, NULL: the median one. made: told of each path without its ending, or NULL. A figure that cannot be drawn does not stop the others.
- * Returns 0; 1 where gnuplot is missing (data and scripts are there); 2 where wanted is NULL and some were not
- * drawn, and sph_error() says which and why; or a failure, also where one that was wanted by name was not
- * drawn. */
+/* Draws figures of a finished experiment, or without results of the run in dir, into dir/figures, as NAME or, for one of several
+ * datasets, NAME-SET. wanted NULL: the figures of the experiment's file, or all that the run allows. seed: of the shown trainings; NULL:
+ * the median seed. made: gets each path without its ending, or NULL. A figure that cannot be drawn does not stop the others. Returns 0;
+ * 1 if gnuplot is missing (data and scripts are written); 2 if wanted is NULL and some figures were not drawn (sph_error() has the
+ * reasons); or a failure, also if a wanted figure was not drawn. */
 int figures_draw(const struct results *results, const char *dir, const unsigned char wanted[FIGURE_COUNT],
                  const uint64_t *seed, sph_progress_call *made, void *self);
 

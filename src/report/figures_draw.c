@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a finished experiment, or one run, to its pictures: sph_figures opens the folder and renews its page, figures_draw goes
- * through sets and figures, draw_figure makes one of them. */
+ * Figures of a finished experiment or run: sph_figures opens the folder and writes its page again, figures_draw goes through datasets
+ * and figures, draw_figure draws one. */
 #include <math.h>
 #include <string.h>
 
@@ -15,21 +15,21 @@
 
 /* ---------------------------------------------------------------- one figure */
 
-static const double page_seconds = 0.15; /* of an animation */
+static const double page_seconds = 0.15; /* duration of a page of an animation */
 
-/* The figures of one run, experiment, or set of several. */
+/* The figures of a run, of an experiment, or of one of several datasets. */
 struct drawing {
     struct panels panels;
     unsigned char wanted[FIGURE_COUNT];
-    int named; /* by the caller: one that cannot be drawn is a failure */
+    int named; /* the caller named them, so one that cannot be drawn is a failure */
     char *dir; /* the folder that figures go to */
     size_t drawn, failed;
     int no_gnuplot;
-    struct failure first; /* of those that failed */
-    struct text notes;    /* why they did */
+    struct failure first; /* first failure */
+    struct text notes;    /* reasons of all failures */
 };
 
-/* Its letters: the file's, or its own. */
+/* The letters of the panels, from the experiment's file or the figure's defaults. */
 static void add_letters(struct figure *figure, const struct panels *panels, size_t word)
 {
     const char *own = panels->kind->letters ? panels->kind->letters : "";
@@ -37,8 +37,8 @@ static void add_letters(struct figure *figure, const struct panels *panels, size
     figure_text(figure, "letters", given ? panels->e->drawn.letters[word] : own);
 }
 
-/* "convergence", of one of several sets "convergence-boston"; caller frees. What a set is called may hold what a
- * figure's name may not. */
+/* "convergence", or "convergence-boston" for one of several datasets; caller frees. A dataset's name can have characters that are not
+ * allowed in a figure's name. */
 static char *file_name(const struct panels *panels, size_t word)
 {
     int one = panels->e && panels->e->set_count && !panels->results->sets;
@@ -51,8 +51,7 @@ static char *file_name(const struct panels *panels, size_t word)
     return name;
 }
 
-/* DIR/figures/NAME.note says in the report why a figure is not there, NAME.caption what is shown in one that is.
- * text NULL: there is none. */
+/* Writes NAME.note (why a figure is missing) or NAME.caption (what it shows) for the page. text NULL: removes the file. */
 static int keep_words(const char *dir, const char *name, const char *ending, const char *text)
 {
     char *path = mem_format("%s/%s%s", dir, name, ending);
@@ -65,7 +64,7 @@ static int keep_words(const char *dir, const char *name, const char *ending, con
     return err;
 }
 
-/* Pictures of an earlier drawing would pass for this one's. */
+/* Removes pictures of an earlier drawing, which would be mistaken for the current ones. */
 static int remove_pictures(const char *dir, const char *name)
 {
     static const char *const endings[] = {"png", "svg", "pdf", "gif", "caption"};
@@ -79,7 +78,7 @@ static int remove_pictures(const char *dir, const char *name)
     return 0;
 }
 
-/* Its data and script, then gnuplot's pictures. caption: which seed it shows; caller frees. */
+/* Writes data and script, then the pictures. caption: the seed that it shows; caller frees. */
 static int make_figure(struct drawing *d, size_t word, const char *name, char **caption)
 {
     const struct figure_kind *kind = figure_kinds[word];
@@ -99,7 +98,7 @@ static int make_figure(struct drawing *d, size_t word, const char *name, char **
     return err;
 }
 
-/* Why it could not be drawn: that does not stop the others. */
+/* Notes why the figure could not be drawn. Fails only if the other figures have to stop. */
 static int note_failure(struct drawing *d, const char *name)
 {
     char *reason = mem_text(sph_error());
@@ -115,7 +114,7 @@ static int note_failure(struct drawing *d, const char *name)
     return err ? err : d->notes.failed ? SPH_EMEMORY : 0;
 }
 
-/* A figure into its files, or the reason why not. Fails where all have to stop. */
+/* Draws a figure or notes why it cannot be drawn. Fails only if the other figures have to stop. */
 static int draw_figure(struct drawing *d, size_t word, sph_progress_call *made, void *self)
 {
     char *caption = NULL, *path = NULL, *name = file_name(&d->panels, word);
@@ -150,7 +149,7 @@ static int draw_figure(struct drawing *d, size_t word, sph_progress_call *made, 
 
 /* ---------------------------------------------------------------- all of them */
 
-/* part: 0 the results as a whole, with what is one figure of all sets or of none; 1 and on each of several sets. */
+/* part 0: the whole experiment, with the figures over all datasets; 1, 2, ...: each of several datasets. */
 static int wants(const struct results *results, size_t part, const unsigned char *named, size_t word)
 {
     const struct figure_kind *kind = figure_kinds[word];
@@ -159,7 +158,7 @@ static int wants(const struct results *results, size_t part, const unsigned char
     return !results || !results->sets || !part == (kind->all_sets || figure_stands_alone(kind));
 }
 
-/* The folder comes with the first figure: where there is none to draw there is none. */
+/* Makes the folder only if there are figures to draw. */
 static int begin_drawing(struct drawing *d, const struct results *results, const char *dir,
                          const uint64_t *seed)
 {
@@ -171,7 +170,7 @@ static int begin_drawing(struct drawing *d, const struct results *results, const
     return err ? err : file_make_directory(d->dir);
 }
 
-/* What was not drawn, in one line: a failure where figures were named or none could be drawn, else a note. */
+/* Reports figures that were not drawn in one line: a failure if figures were named or none was drawn, otherwise a note. */
 static int end_drawing(struct drawing *d, int err)
 {
     if (!err && d->failed == 1 && !d->drawn) {
@@ -211,7 +210,7 @@ int figures_draw(const struct results *results, const char *dir, const unsigned 
 
 /* ---------------------------------------------------------------- a folder */
 
-/* e NULL: a run's. The page shows what was drawn. */
+/* Draws and writes the page. e NULL: the folder of a run. */
 static int draw_folder(const sph_experiment *e, const char *dir, const unsigned char *wanted,
                        const sph_figures_opts *opts, void *self, sph_progress_call *made)
 {
@@ -231,7 +230,6 @@ static int draw_folder(const sph_experiment *e, const char *dir, const unsigned 
 
 int sph_figures(const char *dir, const sph_figures_opts *opts, void *self, sph_progress_call *made)
 {
-    NEED(dir);
     static const sph_figures_opts none;
     unsigned char wanted[FIGURE_COUNT] = {0};
     sph_experiment *e = NULL;

@@ -24,7 +24,7 @@ extern char **environ;
 
 static const char program[] = "gnuplot";
 
-enum { SECONDS_MOST = 300 }; /* for one picture or animation, where SPHERELU_GNUPLOT_SECONDS says nothing */
+enum { SECONDS_MOST = 300 }; /* for one picture or animation, unless SPHERELU_GNUPLOT_SECONDS is set */
 
 static double seconds_most(void)
 {
@@ -33,8 +33,8 @@ static double seconds_most(void)
     return text && text_to_double(text, &seconds) && seconds > 0 && seconds < 1e6 ? seconds : SECONDS_MOST;
 }
 
-/* out <- the first gnuplot in those folders of PATH that begin with a slash: "." and "" would start what lies beside the
- * figures. 1: there is one. */
+/* out <- the first gnuplot in the absolute folders of PATH. Relative ones could start a program from the folder of the figures. 1: it was
+ * found. */
 static int gnuplot_path(char *out, size_t size)
 {
     const char *path = getenv("PATH");
@@ -56,7 +56,7 @@ const char *sph_gnuplot(char *out, size_t size)
     return gnuplot_path(out, size) ? out : NULL;
 }
 
-/* gnuplot shows the line, a caret below it, then `"NAME.gp" line 12: what is wrong`: the last of these. */
+/* gnuplot prints the line, a caret below it, then `"NAME.gp" line 12: problem`. Returns the last line. */
 static const char *last_line(char *said)
 {
     size_t length = strlen(said);
@@ -67,26 +67,26 @@ static const char *last_line(char *said)
     return line + strspn(line, " \t");
 }
 
-/* All it says, until it ends or its time is over; 1: it was. */
+/* Reads the output of gnuplot until it ends. 1: it took too long. */
 static int read_all(struct text *out, int fd, double end)
 {
     char piece[4096];
     for (double left; (left = end - clock_seconds()) > 0;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         if (poll(&wait, 1, (int)(left * 1000) + 1) <= 0)
-            continue; /* time, or a signal */
+            continue; /* timeout or signal */
         ssize_t got = read(fd, piece, sizeof piece);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return 0;
-        if (out->length < sizeof piece * 16) /* the rest would only repeat itself */
+        if (out->length < sizeof piece * 16) /* further output only repeats */
             text_add_bytes(out, piece, (size_t)got);
     }
     return 1;
 }
 
-/* Until it ends, which may be long after its last word; 1: its time was over before. */
+/* Waits for the end of the process, which can come long after its last output. 1: it took too long. */
 static int wait_for(pid_t child, int *status, double end)
 {
     const struct timespec moment = {.tv_nsec = 2000000};

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/error.h"
+
 static const char *entity(char c)
 {
     switch (c) {
@@ -24,7 +26,7 @@ static const char *entity(char c)
 
 void html_add_text_part(struct text *out, const char *text, size_t length)
 {
-    size_t plain = 0, i = 0; /* text[plain .. i) may go as it is */
+    size_t plain = 0, i = 0; /* text[plain .. i) needs no escaping */
     while (i < length) {
         const char *instead = entity(text[i]);
         size_t wide = text_utf8(text + i, length - i);
@@ -58,7 +60,7 @@ void html_add_typeset(struct text *out, const char *text, size_t length)
     static const struct {
         const char *word, *instead;
     } letters[] = {{"+-", "±"}, {"dphi", "Δφ"}, {"phi", "φ"}, {"eps", "ε"}};
-    size_t plain = 0; /* text[plain .. i) may go as it is */
+    size_t plain = 0; /* text[plain .. i) needs no escaping */
     for (size_t i = 0; i < length; i++)
         for (size_t k = 0; k < sizeof letters / sizeof *letters; k++) {
             size_t wide = strlen(letters[k].word);
@@ -76,7 +78,7 @@ void html_add_typeset(struct text *out, const char *text, size_t length)
 
 void html_add_path(struct text *out, const char *path)
 {
-    /* A first step with a colon would be a scheme. */
+    /* A colon in the first part of the path would make it a scheme. */
     if (path[strcspn(path, ":/")] == ':')
         text_add(out, "./");
     for (; *path; path++) {
@@ -105,4 +107,22 @@ void html_add_base64(struct text *out, const void *bytes, size_t length)
             four[3] = digit[three & 63];
         text_add_bytes(out, four, 4);
     }
+}
+
+/* In a script element, "</script" would end it and "<!--" would begin a comment. */
+static int add_piece(const char *bytes, size_t length, void *self)
+{
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] == '<')
+            text_add(self, "\\u003c");
+        else
+            text_add_bytes(self, bytes + i, 1);
+    return ((struct text *)self)->failed ? -1 : 0;
+}
+
+int html_add_json(struct text *out, const json_t *value, size_t digits)
+{
+    return json_dump_callback(value, add_piece, out, JSON_REAL_PRECISION(digits) | JSON_COMPACT)
+               ? sph_fail(SPH_EMEMORY, "out of memory: data of a page")
+               : 0;
 }

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text and bytes on their way into HTML. */
+ * Text and bytes for HTML. */
 #ifndef SPH_REPORT_HTML_H
 #define SPH_REPORT_HTML_H
 
 #include "base/text.h"
+#include "file/json.h"
 
-/* Appends text so that a reader sees it as it is: & < > " ' escaped, control characters but newline and tab
- * left out as blanks, bytes that are no UTF-8 as U+FFFD. Right in content and in quoted attributes. */
+/* Appends text for content or quoted attributes: & < > " ' are escaped, control characters except newline and tab become
+ * blanks, invalid UTF-8 becomes U+FFFD. */
 void html_add_text(struct text *out, const char *text);
 void html_add_text_part(struct text *out, const char *text, size_t length);
 
-/* The same of sentences that terminals show too, with the letters that those cannot: +-, dphi, phi, eps as words
- * of their own. */
+/* The same, with symbols for the words +-, dphi, phi and eps, which terminals get as words. */
 void html_add_typeset(struct text *out, const char *text, size_t length);
 
-/* Appends a link's target: a relative path, escaped as URLs are. */
+/* Appends a relative path as the target of a link. */
 void html_add_path(struct text *out, const char *path);
 
 /* Appends base64, for data: addresses. */
 void html_add_base64(struct text *out, const void *bytes, size_t length);
+
+/* Appends JSON with so many digits for a script element. 0, or SPH_EMEMORY. */
+int html_add_json(struct text *out, const json_t *value, size_t digits);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Permutation importance as a table, for the command and for the page of a run. */
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/tool.h"
@@ -11,15 +12,10 @@
 #include "report/show.h"
 #include "report/tool.h"
 
-struct telling {
-    const sph_importance_opts *opts;
-};
-
 static int tell(void *self, double share)
 {
-    const struct telling *telling = self;
-    sph_progress view = {.share = share};
-    return telling->opts->progress(telling->opts->self, &view);
+    const sph_importance_opts *opts = *(const sph_importance_opts **)self;
+    return opts->progress(opts->self, &(sph_progress){.share = share});
 }
 
 #define IMPORTANCES(X)                                                                                       \
@@ -63,11 +59,8 @@ static int print(const struct importances *found, const char *dir, int json, con
 
 int sph_importance(const char *dir, const sph_importance_opts *opts, int json, const sph_sink *sink)
 {
-    NEED(dir, opts, sink);
-    NEED_CALL(sink->write);
     enum { REPEATS = 10 };
     struct importances found = {0};
-    struct telling telling = {opts};
     sph_run *run = NULL;
     int metric = opts->metric ? sph_word_find(SPH_WORDS_METRIC, opts->metric) : -1;
     if (opts->metric && metric < 0) {
@@ -78,7 +71,7 @@ int sph_importance(const char *dir, const sph_importance_opts *opts, int json, c
     int err = sph_run_open(&run, dir);
     if (!err)
         err = importances_find(&found, run, opts->data, metric, opts->repeats ? opts->repeats : REPEATS,
-                               opts->seed, opts->progress ? tell : NULL, &telling);
+                               opts->seed, opts->progress ? tell : NULL, &opts);
     if (!err)
         err = print(&found, dir, json, sink);
     importances_free(&found);
@@ -90,7 +83,7 @@ int sph_importance(const char *dir, const sph_importance_opts *opts, int json, c
 
 enum { PAGE_REPEATS = 5, PAGE_COLUMNS = 20, PAGE_COLUMNS_MOST = 1000 };
 
-/* Products that the page may cost: about a second on one processor. Above it the page names the command instead. */
+/* Limit on the number of products, about a second on one processor. Above it, the page names the command instead. */
 static const double page_products = 5e9;
 
 static int is_affordable(const sph_run *run)
@@ -103,51 +96,42 @@ static int is_affordable(const sph_run *run)
            PAGE_REPEATS * learned * (double)columns * (double)run->split.test_rows <= page_products;
 }
 
-static int add_importances(struct report *report, const struct importances *found)
+static void add_importances(struct report *report, const struct importances *found)
 {
     size_t rows = found->count < PAGE_COLUMNS ? found->count : PAGE_COLUMNS;
+    char rest[96] = "";
     struct table table = {0};
     fill(&table, found, rows);
-    const char *word = sph_word(SPH_WORDS_METRIC, (int)found->metric)->word;
-    int err = report_table(report, &table);
-    table_free(&table);
-    struct text note = {0};
-    text_add(
-        &note,
-        "Importance: how much worse the %s of the test rows (%.5g) gets when the cells of the column are "
-        "shuffled, mean and standard deviation of %zu shuffles. About 0 means that the network does not "
-        "need the column. Columns with the same information share their importance.",
-        word, found->score, found->repeats);
+    report_take_table(report, &table);
     if (rows < found->count)
-        text_add(&note, " The %zu most important of %zu columns are shown.", rows, found->count);
-    if (!note.failed)
-        report_note(report, note.chars);
-    err = note.failed ? SPH_EMEMORY : err;
-    text_free(&note);
-    return err;
+        snprintf(rest, sizeof rest, " The %zu most important of %zu columns are shown.", rows, found->count);
+    report_note(report,
+                "Importance: how much worse the %s of the test rows (%.5g) gets when the cells of the column "
+                "are shuffled, mean and standard deviation of %zu shuffles. About 0 means that the network "
+                "does not need the column. Columns with the same information share their importance.%s",
+                sph_word(SPH_WORDS_METRIC, (int)found->metric)->word, found->score, found->repeats, rest);
 }
 
-int page_add_importance(struct report *report, sph_run *run)
+void page_add_importance(struct report *report, sph_run *run)
 {
     if (!run->net || !run->data || data_is_images(run->data) || !run->split.test_rows)
-        return 0;
+        return;
     int there = run_rows_at_hand(run);
+    report_fail(report, there);
     if (there <= 0)
-        return there;
+        return;
     report_section(report, "Importance of the columns");
     if (!is_affordable(run)) {
         report_paragraph(report, "It is not computed here because it would take long; run `spherelu "
                                  "importance` with the folder of this page.");
-        return 0;
+        return;
     }
     struct importances found = {0};
     int err = importances_find(&found, run, NULL, -1, PAGE_REPEATS, 0, NULL, NULL);
     if (!err)
-        err = add_importances(report, &found);
-    else if (err != SPH_EMEMORY) {
-        report_paragraph(report, sph_error());
-        err = 0;
-    }
+        add_importances(report, &found);
+    else if (err != SPH_EMEMORY)
+        report_paragraph(report, "%s", sph_error());
+    report_fail(report, err == SPH_EMEMORY ? err : 0);
     importances_free(&found);
-    return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The runs and experiments below a folder, a row each. */
+ * The runs and experiments below a folder, one row each. */
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -26,22 +26,21 @@ enum {
     LIST_TEST,
     LIST_EPOCHS,
     LIST_STATE,
-    LIST_WHEN,
-    LIST_COLUMNS
+    LIST_WHEN
 };
 
 struct found {
     char **paths;
     size_t count, capacity;
-    struct failure lost; /* the first file that is there and was not read; code 0: none */
+    struct failure lost; /* the first file that exists but could not be read; code 0: none */
     struct place {
         dev_t device;
         ino_t number;
-    } above[DEPTH_MOST + 1]; /* the folders that the one at work lies in, itself the last */
-    size_t names;            /* that were looked at */
+    } above[DEPTH_MOST + 1]; /* the current folder, preceded by its parents */
+    size_t names;            /* number of names seen */
 };
 
-/* 1: it is there; 0: it is not. */
+/* 1 or 0, or a failure. */
 static int has(const char *dir, const char *name)
 {
     char *path = file_join(dir, name);
@@ -59,7 +58,7 @@ static int add(struct found *found, const char *path)
     return 0;
 }
 
-/* 1: a link leads back to a folder that it lies in, which is listed without it. */
+/* 1: the folder is one of its own parents, reached through a link. */
 static int comes_back(struct found *found, const char *dir, size_t depth)
 {
     struct stat info;
@@ -72,8 +71,8 @@ static int comes_back(struct found *found, const char *dir, size_t depth)
     return 0;
 }
 
-/* A run has no runs below it, and those of an experiment are its own affair. Links that lead elsewhere are followed: side by
- * side they can lead to the same folders 2^n times, so all names are counted. */
+/* Does not look into runs and experiments. Links are followed. Links to the same folders can multiply the work, so the number of names
+ * is limited. */
 static int look(struct found *found, const char *dir, size_t depth)
 {
     char **names = NULL;
@@ -99,12 +98,6 @@ static int look(struct found *found, const char *dir, size_t depth)
     }
     file_list_free(names, count);
     return err;
-}
-
-static const char *last_part(const char *path)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash && slash[1] ? slash + 1 : path;
 }
 
 static int put_when(struct table *table, size_t row, const char *dir, const char *name)
@@ -133,8 +126,8 @@ static void put_result(struct table *table, size_t row, const json_t *result, co
     table_count(table, row, LIST_EPOCHS, (size_t)json_integer_value(json_object_get(result, "epochs")));
 }
 
-/* What cannot be read is told in its row: one broken folder does not hide the others. Where it is the system that did not read
- * it, the list is not whole, and fails when all is said. */
+/* The row of a broken folder says why it cannot be read, so the other rows are still printed. If the system failed to read a file,
+ * the list is incomplete, and the command fails after printing it. */
 static int put_failure(struct table *table, size_t row, struct found *found, int err)
 {
     if (err == SPH_EMEMORY)
@@ -153,7 +146,7 @@ static int put_run(struct table *table, size_t row, struct found *found, const c
     const struct job_spec *spec = run.spec;
     const json_t *result = run.result;
     if (!err) {
-        table_words(table, row, LIST_DATA, last_part(spec->options.data));
+        table_words(table, row, LIST_DATA, show_data(spec));
         show_network(&words, spec);
         table_take(table, row, LIST_NET, &words);
         show_method(&words, spec);
@@ -193,19 +186,17 @@ static int put_experiment(struct table *table, size_t row, struct found *found, 
 
 static int fill(struct table *table, struct found *found)
 {
-    static const struct table_column columns[LIST_COLUMNS] = {
-        [LIST_RUN] = {.head = "run", .json = "run"},
-        [LIST_DATA] = {.head = "data", .json = "data"},
-        [LIST_NET] = {.head = "net", .json = "net"},
-        [LIST_METHOD] = {.head = "method", .json = "method"},
-        [LIST_METRIC] = {.head = "metric", .json = "metric"},
-        [LIST_TEST] = {.head = "test", .json = "test", .number = 1, .digits = 5},
-        [LIST_EPOCHS] = {.head = "epochs", .json = "epochs", .number = 1},
-        [LIST_STATE] = {.head = "state", .json = "state"},
-        [LIST_WHEN] = {.head = "when", .json = "when"},
-    };
+    static const struct table_column columns[] = {{.head = "run", .json = "run"},
+                                                  {.head = "data", .json = "data"},
+                                                  {.head = "net", .json = "net"},
+                                                  {.head = "method", .json = "method"},
+                                                  {.head = "metric", .json = "metric"},
+                                                  {.head = "test", .json = "test", .number = 1, .digits = 5},
+                                                  {.head = "epochs", .json = "epochs", .number = 1},
+                                                  {.head = "state", .json = "state"},
+                                                  {.head = "when", .json = "when"}};
     int err = 0;
-    table_columns(table, columns, LIST_COLUMNS);
+    table_columns(table, columns, sizeof columns / sizeof *columns);
     table_rows(table, found->count);
     for (size_t i = 0; i < found->count && !err; i++) {
         table_words(table, i, LIST_RUN, found->paths[i]);
@@ -237,8 +228,6 @@ static int list(const char *dir, int json, const sph_sink *sink)
 
 int sph_list(const char *dir, int json, const sph_sink *sink)
 {
-    NEED(dir, sink);
-    NEED_CALL(sink->write);
     int err = file_enter(dir);
     if (!err) {
         err = list(dir, json, sink);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Methods over several sets of data: a row a method, a column a set, ranks over the sets. */
+ * Methods over several datasets: one row for each method, one column for each dataset, and ranks. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -41,7 +41,7 @@ static void fill_set(struct table *out, const struct comparison *comparison, siz
     }
 }
 
-/* The numbers of a method in the order of the sets. */
+/* The means and errors of a method in the order of the datasets. */
 static void fill_lists(struct table *out, size_t method, size_t column, const struct results *results)
 {
     size_t count = results->experiment->set_count;
@@ -79,7 +79,7 @@ static void add_notes(struct table *out, const struct results *results)
         table_line(&out->notes, "A method without a score in a dataset has the last rank there.");
 }
 
-/* Which ranks are near each other. */
+/* Groups of methods whose ranks do not differ significantly. */
 static void add_groups(struct table *out, const struct ranking *r, const struct comparison_input *input)
 {
     struct text words = {0};
@@ -105,7 +105,6 @@ static void add_p(struct text *out, double p)
     comparison_add_p(out, p);
 }
 
-/* What the ranks over the sets can tell apart. */
 void ranking_verdicts(struct table *out, const struct ranking *r, const struct comparison_input *input)
 {
     struct text words = {0};

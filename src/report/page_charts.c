@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The charts of a run's page: losses by epoch, and of single rows predictions against targets and probabilities against how often
- * they come true. */
+ * Charts of a run's page: losses by epoch, predictions against targets, and calibration. */
 #include <math.h>
 
 #include "base/error.h"
@@ -18,7 +17,7 @@
 
 enum { EPOCHS_LISTED = 20 };
 
-/* Some epochs of the longest curve down, the last among them, and the curves across. */
+/* Some epochs of the longest curve, including the last: one row for each epoch, one column for each curve. */
 static void fill_curves(struct table *table, const struct chart_series *series, size_t count)
 {
     size_t longest = 0;
@@ -39,23 +38,7 @@ static void fill_curves(struct table *table, const struct chart_series *series, 
     }
 }
 
-static int add_curves_chart(struct report *report, const struct chart_series *series, size_t count,
-                            size_t best, const char *caption)
-{
-    struct table table = {0};
-    fill_curves(&table, series, count);
-    return report_chart(report, &(struct chart){.caption = caption,
-                                                .x_name = "epoch",
-                                                .y_name = "loss",
-                                                .series = series,
-                                                .count = count,
-                                                .log_y = 1,
-                                                .mark = best ? (double)best : (double)NAN,
-                                                .marked = "the epoch that is kept",
-                                                .table = &table});
-}
-
-/* series <- the points of one curve, in memory of its own behind x: those where both are numbers. */
+/* series <- the points of one curve where both coordinates are numbers. x owns the memory of both. */
 static int read_curve(struct chart_series *series, const char *dir, const char *name, const char *label)
 {
     double *values = NULL;
@@ -72,10 +55,11 @@ static int read_curve(struct chart_series *series, const char *dir, const char *
     return there < 0 ? there : x ? 0 : SPH_EMEMORY;
 }
 
-int page_add_curves(struct report *report, const char *const *dirs, const char *const *names,
-                    const char *const *labels, size_t count, size_t best, const char *caption)
+void page_add_curves(struct report *report, const char *const *dirs, const char *const *names,
+                     const char *const *labels, size_t count, size_t best, const char *caption)
 {
     struct chart_series *series = mem_get(count, sizeof *series);
+    struct table table = {0};
     size_t drawn = 0;
     int err = series ? 0 : SPH_EMEMORY;
     for (size_t i = 0; i < count && !err; i++) {
@@ -85,14 +69,40 @@ int page_add_curves(struct report *report, const char *const *dirs, const char *
         else
             mem_free((void *)series[drawn].x);
     }
-    if (!err && drawn)
-        err = add_curves_chart(report, series, drawn, best, caption);
-    else if (!err)
+    if (!err && drawn) {
+        fill_curves(&table, series, drawn);
+        report_chart(report, &(struct chart){.caption = caption,
+                                             .x_name = "epoch",
+                                             .y_name = "loss",
+                                             .series = series,
+                                             .count = drawn,
+                                             .log_y = 1,
+                                             .mark = best ? (double)best : (double)NAN,
+                                             .marked = "the epoch that is kept",
+                                             .table = &table});
+    } else if (!err) {
         report_paragraph(report, "No epoch is finished yet.");
+    }
+    report_fail(report, err);
     for (size_t i = 0; i < drawn; i++)
         mem_free((void *)series[i].x);
     mem_free(series);
-    return err;
+}
+
+/* Points around the line y = x, with their numbers as a table. Frees the caption and the table. */
+static void add_points(struct report *report, struct text *caption, const char *x_name, const char *y_name,
+                       const struct chart_series *points, struct table *table)
+{
+    report_fail(report, caption->failed ? SPH_EMEMORY : 0);
+    report_chart(report, &(struct chart){.caption = caption->failed ? "" : caption->chars,
+                                         .x_name = x_name,
+                                         .y_name = y_name,
+                                         .series = points,
+                                         .count = 1,
+                                         .diagonal = 1,
+                                         .mark = (double)NAN,
+                                         .table = table});
+    text_free(caption);
 }
 
 /* ---------------------------------------------------------------- regression: predictions against targets */
@@ -125,11 +135,11 @@ static void fill_target(struct table *table, const struct run_rows *rows, size_t
     table_number(table, 0, 4, yp / sqrt(yy * pp));
 }
 
-static int add_targets(struct report *report, const struct run_rows *rows)
+static void add_targets(struct report *report, const struct run_rows *rows)
 {
     double *x = mem_get(2 * rows->count, sizeof *x), *y = x ? x + rows->count : NULL;
-    int err = x ? 0 : SPH_EMEMORY;
-    for (size_t t = 0; t < rows->targets && !err; t++) {
+    report_fail(report, x ? 0 : SPH_EMEMORY);
+    for (size_t t = 0; t < rows->targets && x; t++) {
         struct table table = {0};
         struct text caption = {0};
         for (size_t i = 0; i < rows->count; i++) {
@@ -139,25 +149,15 @@ static int add_targets(struct report *report, const struct run_rows *rows)
         fill_target(&table, rows, t);
         text_add(&caption, "Predictions of %s against its true values, test rows.",
                  data_target_name(rows->data, t));
-        err =
-            report_chart(report, &(struct chart){.caption = caption.failed ? "" : caption.chars,
-                                                 .x_name = "target",
-                                                 .y_name = "prediction",
-                                                 .series = &(struct chart_series){NULL, x, y, rows->count, 1},
-                                                 .count = 1,
-                                                 .diagonal = 1,
-                                                 .mark = (double)NAN,
-                                                 .table = &table});
-        err = err ? err : caption.failed ? SPH_EMEMORY : 0;
-        text_free(&caption);
+        add_points(report, &caption, "target", "prediction",
+                   &(struct chart_series){NULL, x, y, rows->count, 1}, &table);
     }
     mem_free(x);
-    return err;
 }
 
 /* ---------------------------------------------------------------- classes */
 
-/* The class that the net speaks for. */
+/* The predicted class. */
 static size_t class_given(const struct run_rows *rows, size_t i)
 {
     size_t best = 0;
@@ -186,9 +186,9 @@ static void fill_calibration(struct table *table, const double *sure, const doub
         }
 }
 
-/* In tenths of probability: how sure the net was of a class on average, and how often it was right. Of several classes
- * the one it speaks for. */
-static int add_calibration(struct report *report, const struct run_rows *rows)
+/* For each tenth of probability: the mean probability and the observed frequency, of the second of two classes or of the predicted
+ * class of several. */
+static void add_calibration(struct report *report, const struct run_rows *rows)
 {
     double sure[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0}, gap = 0;
     for (size_t i = 0; i < rows->count; i++) {
@@ -214,117 +214,54 @@ static int add_calibration(struct report *report, const struct run_rows *rows)
                                : "the probability of the second class");
     text_add_general(&caption, 3, gap);
     text_add(&caption, ".");
-    int err =
-        report_chart(report, &(struct chart){.caption = caption.failed ? "" : caption.chars,
-                                             .x_name = "mean probability in each tenth",
-                                             .y_name = "observed frequency",
-                                             .series = &(struct chart_series){NULL, sure, right, BINS, 1},
-                                             .count = 1,
-                                             .diagonal = 1,
-                                             .mark = (double)NAN,
-                                             .table = &table});
-    err = err ? err : caption.failed ? SPH_EMEMORY : 0;
-    text_free(&caption);
-    return err;
+    add_points(report, &caption, "mean probability in each tenth", "observed frequency",
+               &(struct chart_series){NULL, sure, right, BINS, 1}, &table);
 }
 
-enum { MATRIX_MOST = 20, PAIRS_MOST = 20 };
-
-/* Of many classes what is taken for what most often, of equals the first; matrix loses what is told. */
-static void fill_pairs(struct table *table, size_t *matrix, size_t classes, char *const *labels)
-{
-    table_column(table, (struct table_column){.head = "true class"});
-    table_column(table, (struct table_column){.head = "predicted class"});
-    table_column(table, (struct table_column){.head = "rows", .number = 1});
-    table_rows(table, PAIRS_MOST);
-    for (size_t c = 0; c < classes; c++)
-        matrix[c * classes + c] = 0;
-    for (size_t row = 0; row < PAIRS_MOST; row++) {
-        size_t best = 0;
-        for (size_t i = 1; i < classes * classes; i++)
-            best = matrix[i] > matrix[best] ? i : best;
-        if (!matrix[best])
-            return;
-        table_words(table, row, 0, labels[best / classes]);
-        table_words(table, row, 1, labels[best % classes]);
-        table_count(table, row, 2, matrix[best]);
-        matrix[best] = 0;
-    }
-}
-
-static void fill_matrix(struct table *table, const size_t *matrix, size_t classes, char *const *labels)
-{
-    table_column(table, (struct table_column){.head = "true class"});
-    for (size_t c = 0; c < classes; c++)
-        table_made_column(table, (struct table_column){.number = 1}, "%s", labels[c]);
-    table_rows(table, classes);
-    for (size_t c = 0; c < classes; c++) {
-        table_words(table, c, 0, labels[c]);
-        for (size_t k = 0; k < classes; k++)
-            table_count(table, c, k + 1, matrix[c * classes + k]);
-    }
-}
-
-static int add_matrix(struct report *report, size_t *matrix, size_t classes, char *const *labels)
-{
-    struct table table = {0};
-    int many = classes > MATRIX_MOST;
-    if (many)
-        fill_pairs(&table, matrix, classes, labels);
-    else
-        fill_matrix(&table, matrix, classes, labels);
-    report_paragraph(report, many ? "The most frequent confusions on the test rows."
-                                  : "Confusion matrix of the test rows: one row for each true class, one "
-                                    "column for each predicted class.");
-    int err = report_table(report, &table);
-    table_free(&table);
-    return err;
-}
-
-/* The rows are scored once more: that costs little beside a training. */
-static int add_confusion(struct report *report, sph_run *run)
+/* The rows are scored again, which takes little time compared with training. Without a test part, or if the data have moved, the
+ * page has no matrix. */
+static void add_confusion(struct report *report, sph_run *run)
 {
     sph_confusion confusion;
+    struct table table = {0};
     int err = sph_run_confusion(run, NULL, &confusion);
     if (!err) {
         report_section(report, ROWS_HEADING);
-        err = add_matrix(report, confusion.count, confusion.classes, confusion.label);
-    } else if (err != SPH_EMEMORY)
-        err = 0; /* no test part, or data that are gone */
+        int pairs = confusion_table(&table, &confusion);
+        report_paragraph(report, pairs
+                                     ? "The most frequent confusions on the test rows."
+                                     : "Confusion matrix of the test rows: one row for each true class, one "
+                                       "column for each predicted class.");
+        report_take_table(report, &table);
+    }
+    report_fail(report, err == SPH_EMEMORY ? err : 0);
     sph_confusion_free(&confusion);
-    return err;
 }
 
-/* Rows of the test part, where there are any and the data are what they were. */
+/* Test rows, if there are any and the data have not changed. */
 static int open_rows(struct run_rows *rows, sph_run *run)
 {
     int err = run_rows_open(rows, run, NULL);
     return err == SPH_EFORMAT || err == SPH_EARG ? 0 : err;
 }
 
-static int add_rows(struct report *report, sph_run *run, const struct run_rows *rows)
-{
-    if (rows->data->task == SPH_TASK_REGRESSION) {
-        report_section(report, ROWS_HEADING);
-        return add_targets(report, rows);
-    }
-    int err = add_confusion(report, run);
-    return err ? err : add_calibration(report, rows);
-}
-
-int page_add_rows(struct report *report, sph_run *run)
+void page_add_rows(struct report *report, sph_run *run)
 {
     struct run_rows rows = {0};
     int err = run_open_model(run);
     if (err == SPH_EFORMAT || (!err && !run->schema))
-        return 0; /* diverged: it left no model */
-    int there = err ? 0 : run_rows_at_hand(run);
-    if (!err)
-        err = there < 0 ? there : there ? open_rows(&rows, run) : 0;
-    if (!err && rows.p && rows.count)
-        err = add_rows(report, run, &rows);
-    else if (!err && json_object_get(run->schema, "images"))
-        err = add_confusion(report, run);
+        return; /* a diverged run has no model */
+    if (!err && (err = run_rows_at_hand(run)) > 0)
+        err = open_rows(&rows, run);
+    if (!err && rows.p && rows.count && rows.data->task == SPH_TASK_REGRESSION) {
+        report_section(report, ROWS_HEADING);
+        add_targets(report, &rows);
+    } else if (!err && rows.p && rows.count) {
+        add_confusion(report, run);
+        add_calibration(report, &rows);
+    } else if (!err && json_object_get(run->schema, "images")) {
+        add_confusion(report, run);
+    }
+    report_fail(report, err);
     run_rows_free(&rows);
-    return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The figures of a folder in a page, and why others are not there. */
+ * The figures of a folder on a page, and why others are missing. */
 #include <string.h>
 
 #include "base/error.h"
@@ -10,10 +10,10 @@
 #include "report/pages.h"
 #include "store/runfolder.h"
 
-/* NAME of each NAME.svg and NAME.gp; caller frees with file_list_free. */
+/* NAME of each NAME.svg or NAME.gp; caller frees with file_list_free. */
 static int list_figures(char ***names, size_t *count, const char *dir)
 {
-    char **files;
+    char **files = NULL;
     size_t file_count, kept = 0;
     int err = file_list(&files, &file_count, dir);
     for (size_t f = 0; f < file_count && !err; f++) {
@@ -32,93 +32,81 @@ static int list_figures(char ***names, size_t *count, const char *dir)
     return err;
 }
 
-/* Why figures are not there, a line each. section: whether the report has one for figures already. */
-static int add_notes(struct report *report, const char *dir, int section)
+/* NAME.ending of the folder, the reason or the caption of a figure; caller frees. */
+static char *read_words(struct report *report, const char *dir, const char *name, const char *ending)
+{
+    char *path = mem_format("%s/%s%s", dir, name, ending), *words = NULL;
+    report_fail(report, !path ? SPH_EMEMORY : file_exists(path) ? file_read(&words, NULL, path) : 0);
+    mem_free(path);
+    return words;
+}
+
+/* Reasons why figures are missing, one line each. section: the report already has a section for figures. */
+static void add_notes(struct report *report, const char *dir, int section)
 {
     char **files = NULL;
     size_t count = 0;
-    int err = file_list(&files, &count, dir);
-    for (size_t i = 0; i < count && !err; i++) {
-        char *dot = strrchr(files[i], '.'), *path, *reason = NULL, *note = NULL;
+    report_fail(report, file_list(&files, &count, dir));
+    for (size_t i = 0; i < count; i++) {
+        char *dot = strrchr(files[i], '.');
         if (!dot || strcmp(dot, EXPERIMENT_NOTE) != 0)
             continue;
+        *dot = '\0';
         if (!section++)
             report_section(report, "Figures");
-        path = file_join(dir, files[i]);
-        err = path ? file_read(&reason, NULL, path) : SPH_EMEMORY;
-        if (!err && !(note = mem_format("Not drawn: %.*s: %s", (int)(dot - files[i]), files[i], reason)))
-            err = SPH_EMEMORY;
-        if (note)
-            report_note(report, note);
-        mem_free(path);
+        char *reason = read_words(report, dir, files[i], EXPERIMENT_NOTE);
+        report_note(report, "Not drawn: %s: %s", files[i], reason ? reason : "");
         mem_free(reason);
-        mem_free(note);
     }
     file_list_free(files, count);
-    return err;
 }
 
-/* Those of a kind, in the order of the list; which: what shows nothing trained, the others, those of no kind. */
-enum { SCHEMATIC, TRAINED, OTHERS, KINDS };
-
-/* What the figure shows, and of which seed. */
-static int add_figure(struct report *report, const char *dir, const char *name, const char *caption)
-{
-    char *path = mem_format("%s/%s" EXPERIMENT_CAPTION, dir, name), *shown = NULL, *both = NULL;
-    int err = path ? file_exists(path) ? file_read(&shown, NULL, path) : 0 : SPH_EMEMORY;
-    if (!err && !(both = mem_format("%s%s%s", caption, shown && *shown ? " " : "", shown ? shown : "")))
-        err = SPH_EMEMORY;
-    if (!err)
-        report_figure(report, dir, name, both);
-    mem_free(both);
-    mem_free(shown);
-    mem_free(path);
-    return err;
-}
-
-/* WORD, or WORD-SET of one of several sets. */
+/* NAME is WORD, or WORD-SET for one of several datasets. */
 static int is_of(const char *name, const char *word)
 {
     size_t length = strlen(word);
     return !strncmp(name, word, length) && (!name[length] || name[length] == '-');
 }
 
-/* one: of a single run. */
-static int add_figures(struct report *report, const char *dir, char **names, size_t count, int which, int one)
+/* Adds the figures of one kind with their captions, and removes them from names. one: of a single run. */
+static void add_kind(struct report *report, const char *dir, char **names, size_t count, size_t k, int one)
 {
-    int err = 0;
-    for (size_t k = 0; which != OTHERS && k < FIGURE_COUNT; k++)
-        for (size_t i = 0; i < count && !err; i++)
-            if (names[i] && is_of(names[i], figure_names[k]) &&
-                (which == SCHEMATIC) == !figure_kinds[k]->needs) {
-                const struct figure_kind *kind = figure_kinds[k];
-                err = add_figure(report, dir, names[i],
-                                 one && kind->caption_of_one ? kind->caption_of_one : kind->caption);
-                mem_free(names[i]);
-                names[i] = NULL;
-            }
-    for (size_t i = 0; which == OTHERS && i < count; i++)
-        if (names[i])
-            report_figure(report, dir, names[i], names[i]);
-    return err;
+    const struct figure_kind *kind = figure_kinds[k];
+    for (size_t i = 0; i < count; i++) {
+        if (!names[i] || !is_of(names[i], figure_names[k]))
+            continue;
+        char *shown = read_words(report, dir, names[i], EXPERIMENT_CAPTION);
+        char *caption =
+            mem_format("%s%s%s", one && kind->caption_of_one ? kind->caption_of_one : kind->caption,
+                       shown && *shown ? " " : "", shown ? shown : "");
+        report_fail(report, caption ? 0 : SPH_EMEMORY);
+        report_figure(report, dir, names[i], caption);
+        mem_free(caption);
+        mem_free(shown);
+        mem_free(names[i]);
+        names[i] = NULL;
+    }
 }
 
-int page_add_figures(struct report *report, const char *folder)
+void page_add_figures(struct report *report, const char *folder)
 {
     char *dir = file_join(folder, EXPERIMENT_FIGURES), *config = file_join(folder, RUNFOLDER_CONFIG),
          **names = NULL;
     size_t count = 0;
-    int err = dir && config ? 0 : SPH_EMEMORY, one = !err && file_exists(config);
-    if (!err && file_exists(dir))
-        err = list_figures(&names, &count, dir);
-    if (!err && count)
+    int there = dir && config && file_exists(dir);
+    report_fail(report, !dir || !config ? SPH_EMEMORY : there ? list_figures(&names, &count, dir) : 0);
+    if (count)
         report_section(report, "Figures");
-    for (int which = 0; which < KINDS && !err; which++)
-        err = add_figures(report, dir, names, count, which, one);
+    for (int trained = 0; count && trained < 2; trained++) /* figures without training come first */
+        for (size_t k = 0; k < FIGURE_COUNT; k++)
+            if (trained == (figure_kinds[k]->needs != 0))
+                add_kind(report, dir, names, count, k, file_exists(config));
+    for (size_t i = 0; i < count; i++)
+        if (names[i])
+            report_figure(report, dir, names[i], names[i]);
     file_list_free(names, count);
-    if (!err && file_exists(dir))
-        err = add_notes(report, dir, count > 0);
+    if (there)
+        add_notes(report, dir, count > 0);
     mem_free(config);
     mem_free(dir);
-    return err;
 }

@@ -52,7 +52,7 @@ static void add_candidate(struct table *table, size_t row, const json_t *candida
                                                                        : "the defaults");
 }
 
-static int add_candidates(struct report *report, const json_t *tried, size_t chosen)
+static void add_candidates(struct report *report, const json_t *tried, size_t chosen)
 {
     struct table table = {0};
     table_columns(&table,
@@ -67,19 +67,17 @@ static int add_candidates(struct report *report, const json_t *tried, size_t cho
     table_rows(&table, json_array_size(tried));
     for (size_t i = 0; i < json_array_size(tried); i++)
         add_candidate(&table, i, json_array_get(tried, i), i == chosen);
-    int err = report_table(report, &table);
-    table_free(&table);
-    return err;
+    report_take_table(report, &table);
 }
 
-static int add_trail(struct report *report, const json_t *trail)
+static void add_trail(struct report *report, const json_t *trail)
 {
     const json_t *tried = json_object_get(trail, "tried"), *seconds = json_object_get(trail, "seconds");
     size_t count = json_array_size(tried),
            chosen = (size_t)json_integer_value(json_object_get(trail, "number"));
     struct text words = {0};
     if (!count || chosen >= count)
-        return 0;
+        return;
     report_section(report, "Tuning");
     text_add(&words, "--tune tried %zu candidate%s", count, count == 1 ? "" : "s");
     if (json_is_number(seconds))
@@ -90,28 +88,23 @@ static int add_trail(struct report *report, const json_t *trail)
         text_add(&words, " (validation score %.4g, with the defaults %.4g)",
                  score_of(json_array_get(tried, chosen)), score_of(json_array_get(tried, 0)));
     text_add(&words, ".");
-    if (!words.failed)
-        report_paragraph(report, words.chars);
-    int err = words.failed ? SPH_EMEMORY : 0;
-    text_free(&words);
+    report_text(report, &words);
     report_fold(report, "All candidates");
-    if (!err)
-        err = add_candidates(report, tried, chosen);
+    add_candidates(report, tried, chosen);
     report_note(report, "All candidates train for a ninth of the epochs, the best third of them for a third, "
                         "and the best third of these to the end. The validation score is the best value of "
                         "what --monitor names.");
     report_unfold(report);
-    return err;
 }
 
-int page_add_tuning(struct report *report, const sph_run *run)
+void page_add_tuning(struct report *report, const sph_run *run)
 {
     char *path = file_join(run->dir, RUNFOLDER_TUNE);
     json_t *trail = NULL;
     int err = path ? file_exists(path) ? json_read(&trail, path) : 0 : SPH_EMEMORY;
-    if (!err && trail)
-        err = add_trail(report, trail);
+    if (trail)
+        add_trail(report, trail);
+    report_fail(report, err == SPH_EMEMORY ? err : 0);
     json_decref(trail);
     mem_free(path);
-    return err == SPH_EMEMORY ? err : 0;
 }

@@ -28,7 +28,7 @@ size_t panels_count(const struct panels *panels)
 
 enum { SEEDS_NAMED = 12 }; /* in a message */
 
-/* The place of a seed among those of an experiment. */
+/* The index of a seed of the experiment. */
 static int find_seed(const struct sph_experiment *e, uint64_t seed, size_t *out)
 {
     for (*out = 0; *out < e->seed_count; ++*out)
@@ -82,7 +82,7 @@ void panels_end(struct panels *panels)
     close_panel(panels);
 }
 
-/* The job of an experiment that panel i shows. */
+/* The job that panel i of an experiment shows. */
 static size_t job_of(const struct panels *panels, size_t i)
 {
     return results_final(panels->results, i % panels->columns, i / panels->columns, panels->seed);
@@ -94,7 +94,7 @@ static char *folder_of(const struct panels *panels, size_t i)
     return panels->e ? results_folder(panels->results, job_of(panels, i)) : mem_text(panels->dir);
 }
 
-/* Its point: "lr 0.1, hidden 100" of a grid; else the rate. */
+/* The point of the grid, such as "lr 0.1, hidden 100"; without a grid, the learning rate. */
 static int label(struct panels *panels, size_t i)
 {
     struct text text = {0};
@@ -108,7 +108,7 @@ static int label(struct panels *panels, size_t i)
     return text.failed ? SPH_EMEMORY : 0;
 }
 
-/* "gmp+imn" of a run. */
+/* "gmp+imn" for a single run. */
 static int name_method(struct panels *panels)
 {
     struct text text = {0};
@@ -213,13 +213,13 @@ void panels_title(struct figure *figure, const struct panel *panel, size_t numbe
     panels_text(figure, "title", number, "%s%s%s", panel->method, *panel->point ? ", " : "", panel->point);
 }
 
-/* A figure of all seeds. */
+/* The figure shows all seeds. */
 static int shows_all(const struct figure_kind *kind)
 {
     return (kind->needs & (FIGURE_METRICS | FIGURE_SCORES)) != 0;
 }
 
-/* What saw the test rows; NULL: nothing did. */
+/* The selection that used the test part, or NULL. */
 static const char *leak_of(const struct panels *panels)
 {
     const struct sph_experiment *e = panels->e;
@@ -279,7 +279,7 @@ void panels_score(struct figure *figure, const struct panel *panel, size_t numbe
         panels_text(figure, "median", number, "median of %zu: %.3f", panel->seeds, panel->median);
 }
 
-/* A name that gnuplot's enhanced text shows as it is. */
+/* The name, escaped for gnuplot's enhanced text. */
 static char *plain(const char *name)
 {
     struct text text = {0};
@@ -317,7 +317,8 @@ void panels_method(struct figure *figure, size_t column, const char *method, con
 size_t panels_axis(const struct panels *panels)
 {
     size_t axis = 0;
-    while (strcmp(option_key(panels->e->grid.axes[axis].id), panels->kind->axis) != 0) /* it is there */
+    while (strcmp(option_key(panels->e->grid.axes[axis].id), panels->kind->axis) !=
+           0) /* the figure was checked for it */
         axis++;
     return axis;
 }
@@ -416,7 +417,7 @@ int panel_read(const struct panel *panel, const char *name, size_t ndim, size_t 
     return err;
 }
 
-/* One of x_mean, x_scale into values (n), which stay where there is none. */
+/* Reads x_mean or x_scale into values (n), which stay unchanged without the array. */
 static int read_features(const struct panel *panel, const char *name, size_t n, double *values)
 {
     size_t shape[4];
@@ -447,7 +448,7 @@ void panel_window(const struct panel *panel, size_t feature, double share, doubl
     *low = *high = data->rows ? data->x[feature] : 0;
     for (size_t i = 0; i < data->rows; i++) {
         double x = data->x[i * data->features + feature];
-        *low = x < *low ? x : *low; /* a missing cell is in neither comparison */
+        *low = x < *low ? x : *low; /* both comparisons are false for NaN */
         *high = x > *high ? x : *high;
     }
     double wide = (*high > *low ? *high - *low : 1) * share;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A perturbed unit for programs: of an experiment, and of `spherelu perturb` with its checks. */
+ * A perturbed unit as JSON: for an experiment, and for `spherelu perturb` with its checks. */
 #include "base/error.h"
 #include "boundary/tool.h"
 #include "report/show.h"
@@ -72,17 +72,11 @@ static json_t *checks_to_json(const sph_theory_result *theory)
 int sph_perturb_json(const sph_perturb_result *result, const sph_perturb_opts *opts,
                      const sph_theory_result *theory, const sph_sink *sink)
 {
-    NEED(result, opts, theory, sink);
-    NEED_CALL(sink->write);
-    struct text out = {0};
-    json_t *object =
-        JSON_OF({"inputs", json_count(result->inputs)}, {"distance", json_number(opts->distance)},
-                {"rows", json_count(opts->rows)}, {"units", json_count(opts->units)},
-                {"seed", json_count(opts->seed)}, {"eps", json_numbers(opts->eps, opts->count)},
-                {"methods", methods_to_json(result)}, {"checks", checks_to_json(theory)},
-                {"failed", json_count(theory->failed)}, {"version", json_string(sph_version())});
-    int err = object ? json_print(&out, object, JSON_LINE)
-                     : sph_fail(SPH_EMEMORY, "out of memory: the perturbed unit");
-    json_decref(object);
-    return show_text(&out, err, sink);
+    return show_json(JSON_OF({"inputs", json_count(result->inputs)},
+                             {"distance", json_number(opts->distance)}, {"rows", json_count(opts->rows)},
+                             {"units", json_count(opts->units)}, {"seed", json_count(opts->seed)},
+                             {"eps", json_numbers(opts->eps, opts->count)},
+                             {"methods", methods_to_json(result)}, {"checks", checks_to_json(theory)},
+                             {"failed", json_count(theory->failed)}, {"version", json_string(sph_version())}),
+                     sink);
 }

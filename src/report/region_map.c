@@ -63,7 +63,7 @@ static int contains(const sph_region *region, double s, double t, double slack)
     return 1;
 }
 
-/* The first of `count` pixels of [low, high] whose middle is at x or beyond. */
+/* The first of `count` pixels of [low, high] whose centre is not below x. */
 static size_t pixel(double x, double low, double high, size_t count)
 {
     double at = ceil((x - low) / (high - low) * (double)count - 0.5 - 1e-6);
@@ -113,7 +113,7 @@ static int add_map(struct figure *figure, const sph_regions *regions)
     return 0;
 }
 
-/* ---------------------------------------------------------------- all of it */
+/* ---------------------------------------------------------------- the figure and its folder */
 
 static void add_words(struct figure *figure, const sph_regions *regions)
 {
@@ -182,7 +182,6 @@ static int save_in(const sph_regions *regions, const char *dir)
 
 int sph_regions_save(const sph_regions *regions, const char *dir)
 {
-    NEED(regions, dir);
     int err = file_enter(dir);
     if (!err) {
         err = save_in(regions, dir);

@@ -21,7 +21,7 @@ struct report {
     int err; /* the first failure */
 };
 
-/* A browser that knows this line enforces what the page promises. */
+/* The browser enforces that the page loads nothing. */
 #define REPORT_POLICY "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 #define REPORT_SCRIPT "charts.js"
 
@@ -47,6 +47,12 @@ void report_free(struct report *report)
     mem_free(report);
 }
 
+void report_fail(struct report *report, int err)
+{
+    if (err < 0 && !report->err)
+        report->err = err;
+}
+
 /* ---------------------------------------------------------------- words */
 
 static void add_element(struct text *out, const char *open, const char *text, const char *close)
@@ -56,29 +62,58 @@ static void add_element(struct text *out, const char *open, const char *text, co
     text_add(out, "%s\n", close);
 }
 
-void report_section(struct report *report, const char *heading)
+/* words <- what the variable arguments after `format` print. */
+#define FORMAT(words, format)                                                                                \
+    struct text words = {0};                                                                                 \
+    do {                                                                                                     \
+        va_list format_args;                                                                                 \
+        va_start(format_args, format);                                                                       \
+        text_add_list(&words, format, format_args);                                                          \
+        va_end(format_args);                                                                                 \
+    } while (0)
+
+/* An element with these words; frees them. */
+static void take_words(struct report *report, const char *open, struct text *words, const char *close)
 {
+    if (words->failed)
+        report_fail(report, SPH_EMEMORY);
+    else if (words->chars)
+        add_element(&report->body, open, words->chars, close);
+    text_free(words);
+}
+
+void report_section(struct report *report, const char *format, ...)
+{
+    FORMAT(words, format);
     report_unfold(report);
     text_add(&report->body, "%s", report->sections++ ? "</section>\n\n" : "");
     text_add(&report->contents, "<li><a href=\"#part-%zu\">", report->sections);
-    add_element(&report->contents, "", heading, "</a></li>");
+    add_element(&report->contents, "", words.chars ? words.chars : "", "</a></li>");
     text_add(&report->body, "<section id=\"part-%zu\">\n", report->sections);
-    add_element(&report->body, "<h2>", heading, "</h2>");
+    take_words(report, "<h2>", &words, "</h2>");
 }
 
-void report_paragraph(struct report *report, const char *text)
+void report_text(struct report *report, struct text *words)
 {
-    add_element(&report->body, "<p>", text, "</p>");
+    take_words(report, "<p>", words, "</p>");
 }
 
-void report_note(struct report *report, const char *text)
+void report_paragraph(struct report *report, const char *format, ...)
 {
-    add_element(&report->body, "<p class=\"note\">", text, "</p>");
+    FORMAT(words, format);
+    report_text(report, &words);
 }
 
-void report_warning(struct report *report, const char *text)
+void report_note(struct report *report, const char *format, ...)
 {
-    add_element(&report->body, "<p class=\"warning\" role=\"note\"><strong>Warning.</strong> ", text, "</p>");
+    FORMAT(words, format);
+    take_words(report, "<p class=\"note\">", &words, "</p>");
+}
+
+void report_warning(struct report *report, const char *format, ...)
+{
+    FORMAT(words, format);
+    take_words(report, "<p class=\"warning\" role=\"note\"><strong>Warning.</strong> ", &words, "</p>");
 }
 
 void report_list(struct report *report, const struct text *lines)
@@ -109,11 +144,12 @@ void report_notes(struct report *report, const struct text *lines)
     text_add(&report->body, "%s", lines->length ? "</p>\n" : "");
 }
 
-void report_fold(struct report *report, const char *summary)
+void report_fold(struct report *report, const char *format, ...)
 {
+    FORMAT(words, format);
     report_unfold(report);
     report->in_fold = 1;
-    add_element(&report->body, "<details><summary>", summary, "</summary>\n<div class=\"folded\">");
+    take_words(report, "<details><summary>", &words, "</summary>\n<div class=\"folded\">");
 }
 
 void report_unfold(struct report *report)
@@ -127,46 +163,24 @@ void report_code(struct report *report, const char *caption, const char *text)
 {
     if (caption)
         add_element(&report->body, "<p class=\"code\">", caption, "</p>");
-    /* A page takes no notice of a first newline: one of the text's own would be lost. */
+    /* HTML ignores a first newline, so one is added for the text's own to be kept. */
     add_element(&report->body, "<pre tabindex=\"0\">\n", text, "</pre>");
 }
 
 /* ---------------------------------------------------------------- figures */
 
-int report_table(struct report *report, const struct table *table)
+void report_table(struct report *report, const struct table *table)
 {
-    return table_write(table, TABLE_HTML, &report->body);
+    report_fail(report, table_write(table, TABLE_HTML, &report->body));
 }
 
-static void fail(struct report *report, int err)
+void report_take_table(struct report *report, struct table *table)
 {
-    if (!report->err)
-        report->err = err;
+    report_table(report, table);
+    table_free(table);
 }
 
-/* All bytes of dir/name.ending, where it is there; caller frees. */
-static char *read_file(struct report *report, const char *dir, const char *name, const char *ending,
-                       size_t *length)
-{
-    char *path = mem_format("%s/%s%s", dir, name, ending), *bytes = NULL;
-    int err = !path ? SPH_EMEMORY : file_exists(path) ? file_read(&bytes, length, path) : 0;
-    if (err < 0)
-        fail(report, err);
-    mem_free(path);
-    return bytes;
-}
-
-static void add_image(struct report *report, const char *kind, const char *bytes, size_t length,
-                      const char *label, int wide)
-{
-    text_add(&report->body, "<img%s alt=\"", wide ? " class=\"wide\"" : "");
-    html_add_text(&report->body, label);
-    text_add(&report->body, "\" src=\"data:image/%s;base64,", kind);
-    html_add_base64(&report->body, bytes, length);
-    text_add(&report->body, "\">");
-}
-
-/* A browser shows nothing of a file that was cut short. */
+/* A browser shows nothing of an SVG that was cut short. */
 static int is_whole(const char *svg, size_t length)
 {
     static const char end[] = "</svg>";
@@ -175,7 +189,7 @@ static int is_whole(const char *svg, size_t length)
     return length >= strlen(end) && !memcmp(svg + length - strlen(end), end, strlen(end));
 }
 
-/* Much wider than high, by what the picture says of itself at its beginning. */
+/* Much wider than high, according to the attributes at the beginning of the SVG. */
 static int is_wide(const char *svg, size_t length)
 {
     char head[400] = "";
@@ -185,30 +199,24 @@ static int is_wide(const char *svg, size_t length)
            strtod(width + strlen(" width=\""), NULL) > 1.8 * strtod(height + strlen(" height=\""), NULL);
 }
 
-/* 1: it is in the page. */
-static int add_svg(struct report *report, const char *dir, const char *name, const char *label)
-{
-    size_t length = 0;
-    char *bytes = read_file(report, dir, name, ".svg", &length);
-    int added = bytes && length <= REPORT_SVG_MOST && is_whole(bytes, length);
-    if (added)
-        add_image(report, "svg+xml", bytes, length, label, is_wide(bytes, length));
-    mem_free(bytes);
-    return added;
-}
-
-/* 1: it is in the page. */
-static int add_picture(struct report *report, const char *dir, const char *name, const char *kind,
+/* dir/name.ending as an image of at most `most` bytes. 1: it is in the page. */
+static int add_picture(struct report *report, const char *dir, const char *name, const char *ending,
                        size_t most, const char *label)
 {
-    char ending[8];
+    char *path = mem_format("%s/%s.%s", dir, name, ending), *bytes = NULL;
     size_t length = 0;
-    snprintf(ending, sizeof ending, ".%s", kind);
-    char *bytes = read_file(report, dir, name, ending, &length);
-    int added = bytes && length && length <= most;
-    if (added)
-        add_image(report, kind, bytes, length, label, 0);
+    int svg = !strcmp(ending, "svg");
+    report_fail(report, !path ? SPH_EMEMORY : file_exists(path) ? file_read(&bytes, &length, path) : 0);
+    int added = bytes && length && length <= most && (!svg || is_whole(bytes, length));
+    if (added) {
+        text_add(&report->body, "<img%s alt=\"", svg && is_wide(bytes, length) ? " class=\"wide\"" : "");
+        html_add_text(&report->body, label);
+        text_add(&report->body, "\" src=\"data:image/%s;base64,", svg ? "svg+xml" : ending);
+        html_add_base64(&report->body, bytes, length);
+        text_add(&report->body, "\">");
+    }
     mem_free(bytes);
+    mem_free(path);
     return added;
 }
 
@@ -225,8 +233,8 @@ static void add_link(struct text *out, const char *folder, const char *file, con
 
 enum { LINK_KINDS = 7, LINKS_UNFOLDED = 6 };
 
-/* The word for a link to a file of that ending, if it is of this kind: pictures and script first, then the
- * data of each part under the part's name. Returns its length; 0: it is of another kind. */
+/* The text of a link to a file with that ending, if the file is of this kind: pictures and script come first, then the
+ * data of each part with the name of the part. Returns the length of the text, or 0 for a file of another kind. */
 static size_t link_word(const char *ending, size_t kind, const char **word)
 {
     static const char *const known[LINK_KINDS - 1][2] = {{".pdf", "PDF"},           {".svg", "SVG"},
@@ -241,7 +249,7 @@ static size_t link_word(const char *ending, size_t kind, const char **word)
     return *ending == '.' && length > 5 && !strcmp(ending + length - 4, ".dat") ? length - 5 : 0;
 }
 
-/* Returns how many there are. */
+/* Returns the number of links. */
 static size_t add_links_of(struct text *out, const char *folder, char *const *files, size_t count,
                            const char *name, size_t kind, size_t before)
 {
@@ -261,9 +269,7 @@ static void add_links(struct report *report, const char *dir, const char *name)
     struct text files = {0}, data = {0};
     char **names = NULL;
     size_t count = 0, links = 0, parts;
-    int err = file_is_directory(dir) ? file_list(&names, &count, dir) : 0;
-    if (err < 0)
-        fail(report, err);
+    report_fail(report, file_is_directory(dir) ? file_list(&names, &count, dir) : 0);
     for (size_t kind = 0; kind + 1 < LINK_KINDS; kind++)
         links += add_links_of(&files, folder, names, count, name, kind, links);
     parts = add_links_of(&data, folder, names, count, name, LINK_KINDS - 1, 0);
@@ -287,7 +293,7 @@ void report_figure(struct report *report, const char *dir, const char *name, con
     report->figures++;
     text_add(out, "<figure id=\"figure-%zu\">\n<div class=\"picture\">", report->figures);
     int moves = add_picture(report, dir, name, "gif", REPORT_MOVING_MOST, label);
-    if (!add_svg(report, dir, name, label) && !moves &&
+    if (!add_picture(report, dir, name, "svg", REPORT_SVG_MOST, label) && !moves &&
         !add_picture(report, dir, name, "png", SIZE_MAX, label)) {
         text_add(out, "<p class=\"absent\">Not drawn yet: with gnuplot installed, <code>gnuplot ");
         html_add_text(out, name);
@@ -316,7 +322,7 @@ static void add_style(struct text *out, const char *name)
     text_add(out, "<style>\n%s</style>\n", (const char *)style->chars);
 }
 
-/* The page's one script is named by its content: a browser runs no other. */
+/* The policy names the page's only script by its hash, so a browser runs no other script. */
 static void add_policy(struct text *out, const struct figure_script *script)
 {
     text_add(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"" REPORT_POLICY);
@@ -359,19 +365,17 @@ int report_write(struct report *report, const char *path)
 {
     struct text page = {0};
     report_unfold(report);
-    if (report->body.failed || report->contents.failed)
-        fail(report, SPH_EMEMORY);
+    report_fail(report, report->body.failed || report->contents.failed ? SPH_EMEMORY : 0);
     if (!report->err)
         add_page(report, &page);
-    int err = report->err   ? report->err
-              : page.failed ? SPH_EMEMORY
-                            : file_replace_with(path, page.chars, page.length);
+    report_fail(report, page.failed ? SPH_EMEMORY : 0);
+    report_fail(report, report->err ? 0 : file_replace_with(path, page.chars, page.length));
     text_free(&page);
-    return err;
+    return report->err;
 }
 
-int report_chart(struct report *report, const struct chart *chart)
+void report_chart(struct report *report, const struct chart *chart)
 {
     report->charts++;
-    return chart_add(&report->body, chart);
+    report_fail(report, chart_add(&report->body, chart));
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A report: one HTML file that needs nothing else. Figures are inside it as images, its style too; it
- * loads nothing, has a script only for its charts, follows the reader's light or dark, fits a phone and prints.
+ * A report: one HTML file with its style, its figures and its charts inside. It loads nothing else, has a script only for its charts,
+ * follows the reader's light or dark scheme, fits a phone and prints.
  *
- * Parts are added in the order of reading. Every text is plain text: what HTML would take for markup is
- * escaped, bytes that are no UTF-8 are replaced. A part that cannot be added for want of memory makes
- * report_write fail, so add freely and check once. The same parts give the same bytes. */
+ * Add the parts in reading order. Texts are plain: characters with a meaning in HTML are escaped, invalid UTF-8 is replaced. A
+ * failure of any part is kept and returned by report_write, so check only there. The same parts give the same bytes. */
 #ifndef SPH_REPORT_REPORT_H
 #define SPH_REPORT_REPORT_H
 
@@ -16,40 +15,48 @@
 
 struct report;
 
-/* subtitle: one sentence beneath the title, or NULL. */
+#define REPORT_WORDS __attribute__((format(printf, 2, 3)))
+
+/* subtitle: a sentence below the title, or NULL. */
 int report_new(struct report **out, const char *title, const char *subtitle);
 void report_free(struct report *report); /* NULL is fine */
 
-/* Begins a section; its heading is in the list of contents as well. */
-void report_section(struct report *report, const char *heading);
+/* Keeps err if it is the first failure. */
+void report_fail(struct report *report, int err);
 
-void report_paragraph(struct report *report, const char *text);
-void report_note(struct report *report, const char *text);    /* smaller: what explains a table */
-void report_warning(struct report *report, const char *text); /* in a box nobody overlooks */
+/* Begins a section and adds its heading to the list of contents. */
+void report_section(struct report *report, const char *format, ...) REPORT_WORDS;
+
+void report_paragraph(struct report *report, const char *format, ...) REPORT_WORDS;
+void report_text(struct report *report, struct text *words); /* a paragraph, or nothing; frees the words */
+void report_note(struct report *report, const char *format,
+                 ...) REPORT_WORDS; /* small print that explains a table */
+void report_warning(struct report *report, const char *format, ...) REPORT_WORDS; /* in a box */
 void report_list(struct report *report, const struct text *lines);
-void report_notes(struct report *report, const struct text *lines); /* in one paragraph, typeset */
+void report_notes(struct report *report, const struct text *lines); /* lines as one paragraph, typeset */
 
-/* What stands between these two is folded away until the reader opens it (or prints). They do not nest. */
-void report_fold(struct report *report, const char *summary);
+/* Parts between these two are hidden until the reader opens them, and are printed. They do not nest. */
+void report_fold(struct report *report, const char *format, ...) REPORT_WORDS;
 void report_unfold(struct report *report);
 
-/* The first column names the row. */
-int report_table(struct report *report, const struct table *table);
+/* The first column names the row. report_take_table also frees the table. */
+void report_table(struct report *report, const struct table *table);
+void report_take_table(struct report *report, struct table *table);
 
-/* Lines as they are, for files and commands. */
+/* Preformatted text, for files and commands. */
 void report_code(struct report *report, const char *caption, const char *text);
 
-/* The picture dir/name.svg, with its caption and links to name.pdf, .svg, .png, .gif, the script name.gp and
- * the data name.PART.dat, as far as they are there. The report has to be written into the folder that dir
- * lies in. An SVG above REPORT_SVG_MOST bytes, or one that was cut short, is replaced by name.png; where
- * neither is there, the reader is told how to draw it from the script. name.gif, an animation, stands before the
- * SVG, which is then for paper and for readers who want no motion. */
+/* The picture dir/name.svg with its caption and links to name.pdf, .svg, .png, .gif, the script name.gp and the data
+ * name.PART.dat, as far as they exist. Write the report into the parent folder of dir. name.png replaces an SVG that is incomplete or
+ * larger than REPORT_SVG_MOST bytes; if there is no picture, the reader is told how to draw it. An animation name.gif is shown
+ * before the SVG, which serves print and readers who prefer no motion. */
 enum { REPORT_SVG_MOST = 2 << 20, REPORT_MOVING_MOST = 4 << 20 };
 void report_figure(struct report *report, const char *dir, const char *name, const char *caption);
 
-int report_chart(struct report *report, const struct chart *chart);
+/* Frees chart->table. */
+void report_chart(struct report *report, const struct chart *chart);
 
-/* Replaces path by the report. */
+/* Replaces path by the report, unless adding a part failed. */
 int report_write(struct report *report, const char *path);
 
 #endif

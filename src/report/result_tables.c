@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Matrices over a grid, every seed, every job, motion, the papers. */
+ * Tables of grids, seeds, jobs, motion, published numbers and perturbations. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "boundary/tool.h"
 #include "report/tables.h"
 
-enum { SEEDS_DOWN = 8 }; /* up to so many lines of the comparison are columns, a seed by a row; above, rows */
+enum { SEEDS_DOWN = 8 }; /* with at most so many methods, seeds are rows and methods are columns */
 
 /* ---------------------------------------------------------------- matrices */
 
@@ -74,8 +74,7 @@ static int is_best(const struct comparison_input *input, size_t line, size_t see
     return !isnan(own) && input->count > 1;
 }
 
-/* Decimals with which all numbers of the table line up and none loses more than its sixth digit; -1: they are
- * too far apart for that. */
+/* A number of decimals for the whole table with which each number keeps six digits; -1: the numbers are too different. */
 static int common_decimals(const struct comparison_input *input)
 {
     int most = 0;
@@ -241,7 +240,7 @@ void motion_table(struct table *out, const struct motion *motion)
     }
 }
 
-/* Of a score also how it lies over the seeds: means alone say little where some starts stick. */
+/* Scores also have median, minimum and maximum over the seeds, because the mean says little if some trainings get stuck. */
 void papers_table(struct table *out, const struct motion *motion)
 {
     static const char *const spread[] = {"median", "least", "most"};

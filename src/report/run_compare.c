@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs side by side: their scores, and where they were tested on the same rows, row by row. */
+ * A comparison of runs: scores, and differences by row between runs with the same test rows. */
 #include <math.h>
 #include <string.h>
 
@@ -27,17 +27,16 @@ enum {
     COMPARE_SCORES,
     COMPARE_AHEAD,
     COMPARE_BEHIND,
-    COMPARE_NOTE,
-    COMPARE_COLUMNS
+    COMPARE_NOTE
 };
 
-/* What the others are compared with. */
+/* The run with which the others are compared. */
 struct first {
     struct run_rows rows;
     int there;
-    size_t pairs;   /* runs that were compared with it, row by row */
-    size_t members; /* networks of it */
-    int mixed;      /* a run has another number of networks */
+    size_t pairs;   /* runs that were compared with it */
+    size_t members; /* its number of networks */
+    int mixed;      /* another run has another number of networks */
 };
 
 static int same_rows(const struct run_rows *a, const struct run_rows *b)
@@ -48,21 +47,21 @@ static int same_rows(const struct run_rows *a, const struct run_rows *b)
            !memcmp(a->row, b->row, a->count * sizeof *a->row);
 }
 
-/* What a row costs: the squared error, mean over the targets, or the log loss. */
+/* The squared error of a row, averaged over the targets, or its log loss. */
 static double cost_at(const struct run_rows *rows, size_t i)
 {
     return run_rows_loss(rows, i) / (rows->data->task == SPH_TASK_REGRESSION ? (double)rows->targets : 1);
 }
 
-/* Costs of both on a row, each times a factor: their difference has the standard error of the difference of the scores. */
+/* The difference of the costs of a row, each multiplied by a factor. It has the standard error of the difference of the scores. */
 static double difference_at(const struct run_rows *rows, const struct run_rows *first, const double factor[2],
                             size_t i)
 {
     return factor[0] * cost_at(rows, i) - factor[1] * cost_at(first, i);
 }
 
-/* Below 0: the run is better than the first. Of regression the difference of the RMSEs, in the units of the target, with the
- * standard error of its linear part; of classes that of the mean log losses. */
+/* The difference is below 0 if the run is better than the first. For regression it is the difference of the RMSEs, in the units of the
+ * target, with the standard error of its linear part; for classes, that of the mean log losses. */
 static void put_pairs(struct table *table, size_t row, const struct run_rows *first,
                       const struct run_rows *rows)
 {
@@ -107,7 +106,7 @@ static void put_score(struct table *table, size_t row, const sph_run *run)
         table_number(table, row, COMPARE_SCORE, score);
 }
 
-/* A run that cannot be opened is a failure; one whose data are gone is told so in its row. */
+/* A run that cannot be opened is a failure. If its data are gone, its row says so. */
 static int put_run(struct table *table, size_t row, const char *dir, struct first *first)
 {
     sph_run *run = NULL;
@@ -116,9 +115,8 @@ static int put_run(struct table *table, size_t row, const char *dir, struct firs
     int err = sph_run_open(&run, dir);
     if (err < 0)
         return err;
-    const char *data = run->spec->options.data, *slash = data ? strrchr(data, '/') : NULL;
     table_words(table, row, COMPARE_RUN, dir);
-    table_words(table, row, COMPARE_DATA, slash ? slash + 1 : data);
+    table_words(table, row, COMPARE_DATA, show_data(run->spec));
     show_method(&words, run->spec);
     table_take(table, row, COMPARE_METHOD, &words);
     put_score(table, row, run);
@@ -156,66 +154,59 @@ static int write_page(const char *path, const char *const *dirs, size_t count, c
         names[i] = "val_loss";
     if (!err) {
         report_section(report, "Scores");
-        err = report_table(report, table);
-    }
-    if (!err) {
+        report_table(report, table);
         report_section(report, "Curves");
-        err = page_add_curves(report, dirs, names, dirs, count, 0,
-                              "Validation losses by epoch, in the units of each training.");
-    }
-    if (!err)
+        page_add_curves(report, dirs, names, dirs, count, 0,
+                        "Validation losses by epoch, in the units of each training.");
         err = report_write(report, path);
+    }
     report_free(report);
     mem_free(names);
     return err;
 }
 
+static void add_notes(struct table *table, const struct first *first, const char *dir)
+{
+    if (first->pairs)
+        table_line(&table->notes,
+                   "difference: test %s minus that of %s, +- its standard error over the test rows; below 0 "
+                   "is better",
+                   first->rows.data->task == SPH_TASK_REGRESSION ? "RMSE, in the units of the target,"
+                                                                 : "log loss",
+                   dir);
+    if (first->mixed)
+        table_line(&table->notes,
+                   "warning: an ensemble is compared with fewer networks, and averaging alone lowers the "
+                   "error; to compare methods, use the same --ensemble for all runs");
+}
+
 int sph_compare(const char *const *dirs, size_t count, const char *page, int json, const sph_sink *sink)
 {
-    NEED(sink);
-    NEED_CALL(sink->write);
-    if (count)
-        NEED(dirs);
-    for (size_t i = 0; i < count; i++)
-        if (!dirs[i])
-            return sph_fail_key(SPH_EARG, "dirs", "folder %zu is NULL", i);
-    static const struct table_column columns[COMPARE_COLUMNS] = {
-        [COMPARE_RUN] = {.head = "run", .json = "run"},
-        [COMPARE_DATA] = {.head = "data", .json = "data"},
-        [COMPARE_METHOD] = {.head = "method", .json = "method"},
-        [COMPARE_METRIC] = {.head = "metric", .json = "metric"},
-        [COMPARE_SCORE] = {.head = "test", .json = "test", .number = 1, .digits = 5},
-        [COMPARE_ROWS] = {.head = "rows", .json = "rows", .number = 1},
-        [COMPARE_DIFFERENCE] = {.head = "difference", .json = "difference", .number = 1, .digits = 4},
-        [COMPARE_ERROR] = {.json = "difference_error"},
-        [COMPARE_SCORES] = {.head = "ahead : behind", .json = "ahead_behind"},
-        [COMPARE_AHEAD] = {.json = "ahead"},
-        [COMPARE_BEHIND] = {.json = "behind"},
-        [COMPARE_NOTE] = {.head = "", .json = "note"},
-    };
+    static const struct table_column columns[] = {
+        {.head = "run", .json = "run"},
+        {.head = "data", .json = "data"},
+        {.head = "method", .json = "method"},
+        {.head = "metric", .json = "metric"},
+        {.head = "test", .json = "test", .number = 1, .digits = 5},
+        {.head = "rows", .json = "rows", .number = 1},
+        {.head = "difference", .json = "difference", .number = 1, .digits = 4},
+        {.json = "difference_error"},
+        {.head = "ahead : behind", .json = "ahead_behind"},
+        {.json = "ahead"},
+        {.json = "behind"},
+        {.head = "", .json = "note"}};
     struct table table = {0};
     struct first first = {0};
     size_t entered = 0;
-    int err = count < 2 ? sph_fail_of(SPH_EARG, "", 0, "runs", "%zu run%s, expected two or more to compare",
-                                      count, count == 1 ? "" : "s")
-                        : 0;
-    table_columns(&table, columns, COMPARE_COLUMNS);
+    int err = 0;
+    table_columns(&table, columns, sizeof columns / sizeof *columns);
     table_rows(&table, count);
     for (; entered < count && !err && !(err = file_enter(dirs[entered])); entered++) {
     }
     for (size_t i = 0; i < count && !err; i++)
         err = put_run(&table, i, dirs[i], &first);
-    if (!err && first.pairs)
-        table_line(&table.notes,
-                   "difference: test %s minus that of %s, +- its standard error over the test rows; below 0 "
-                   "is better",
-                   first.rows.data->task == SPH_TASK_REGRESSION ? "RMSE, in the units of the target,"
-                                                                : "log loss",
-                   dirs[0]);
-    if (!err && first.mixed)
-        table_line(&table.notes,
-                   "warning: an ensemble is compared with fewer networks, and averaging alone lowers the "
-                   "error; to compare methods, use the same --ensemble for all runs");
+    if (!err)
+        add_notes(&table, &first, dirs[0]);
     if (!err && page)
         err = write_page(page, dirs, count, &table);
     if (!err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report of one run: its scores, its figures, its configuration and the command that repeats it. */
+ * The page of one run: scores, curves, data, predictions, figures, and the command that repeats it. */
 #include <string.h>
 
 #include "base/error.h"
@@ -14,11 +14,12 @@
 #include "net/zoo.h"
 #include "report/figures.h"
 #include "report/pages.h"
+#include "report/show.h"
 #include "report/tool.h"
 #include "store/runfolder.h"
 #include "train/optimizer.h"
 
-/* What a shell takes for one word and nothing else. */
+/* Quotes the word for a shell if necessary. */
 static void add_word(struct text *out, const char *word)
 {
     if (*word &&
@@ -33,13 +34,13 @@ static void add_word(struct text *out, const char *word)
     text_add(out, "'");
 }
 
-/* What the command would take if nothing were said. */
+/* The option has the value that the command uses without it. */
 static int is_default(const struct job_spec *spec, enum option_id id)
 {
     const char *value = options_text(spec, id);
     if (id == OPTION_MOMENTUM)
         return spec->options.momentum == optimizer_ops((sph_optimizer)spec->options.optimizer)->momentum;
-    if (defaults_vary(id)) /* that depends on the data, and on the kind of net */
+    if (defaults_vary(id)) /* the default depends on the data and the network */
         return 0;
     return value && !strcmp(value, option_row(id)->initial);
 }
@@ -66,7 +67,7 @@ void run_add_command(struct text *out, const struct job_spec *spec)
     text_add(out, " --out again");
 }
 
-static int add_scores(struct report *report, const json_t *result)
+static void add_scores(struct report *report, const json_t *result)
 {
     static const char *const parts[] = {"train", "val", "test", "baseline"}, *const names[] = {
                                                                                  "training", "validation",
@@ -96,51 +97,50 @@ static int add_scores(struct report *report, const json_t *result)
         }
         row++;
     }
-    int err = report_table(report, &table);
-    table_free(&table);
+    report_take_table(report, &table);
     if (json_object_get(result, "baseline"))
         report_note(report, "Baseline: a prediction without features (the mean or the class frequencies of "
                             "the training rows).");
-    return err;
 }
 
-static int add_result(struct report *report, const json_t *result)
+static void add_result(struct report *report, const json_t *result)
 {
     size_t epochs = 0, best = 0;
     int diverged = 0, err = json_member_size(result, RUNFOLDER_RESULT, "epochs", &epochs);
     const char *warning = json_string_value(json_object_get(result, "warning"));
     const char *reason = json_string_value(json_object_get(result, "reason"));
     if (err < 0 || (err = json_member_size(result, RUNFOLDER_RESULT, "best_epoch", &best)) < 0 ||
-        (err = json_member_bool(result, RUNFOLDER_RESULT, "diverged", &diverged)) < 0)
-        return err;
+        (err = json_member_bool(result, RUNFOLDER_RESULT, "diverged", &diverged)) < 0) {
+        report_fail(report, err);
+        return;
+    }
     int several = json_object_get(result, "members") != NULL;
-    char *words = diverged ? mem_format("It diverged%s%s.", reason ? ": " : "", reason ? reason : "")
-                           : mem_format("Trained for %zu epoch%s; %s%zu%s.", epochs, epochs == 1 ? "" : "s",
-                                        several ? "each network keeps its best, on average " : "the best, ",
-                                        best, several ? "" : ", is kept");
-    if (!words)
-        return SPH_EMEMORY;
     if (warning)
-        report_warning(report, warning);
+        report_warning(report, "%s", warning);
     report_section(report, "Result");
-    (diverged ? report_warning : report_paragraph)(report, words);
-    mem_free(words);
-    return diverged ? 0 : add_scores(report, result);
+    if (diverged) {
+        report_warning(report, "It diverged%s%s.", reason ? ": " : "", reason ? reason : "");
+        return;
+    }
+    report_paragraph(report, "Trained for %zu epoch%s; %s%zu%s.", epochs, epochs == 1 ? "" : "s",
+                     several ? "each network keeps its best, on average " : "the best, ", best,
+                     several ? "" : ", is kept");
+    add_scores(report, result);
 }
 
-/* Training and validation in one panel, the epoch that is kept marked. */
-static int add_curves(struct report *report, const char *dir, const json_t *result)
+/* Training and validation loss in one chart, with the best epoch marked. */
+static void add_curves(struct report *report, const char *dir, const json_t *result)
 {
     const char *const dirs[] = {dir, dir}, *const names[] = {"train_loss", "val_loss"},
                       *const labels[] = {"training loss", "validation loss"};
     size_t best = (size_t)json_integer_value(json_object_get(result, "best_epoch"));
     report_section(report, "Curves");
-    return page_add_curves(report, dirs, names, labels, 2, best,
-                           "Losses by epoch, in the units of training; the training loss is the "
-                           "mean over the steps of an epoch.");
+    page_add_curves(report, dirs, names, labels, 2, best,
+                    "Losses by epoch, in the units of training; the training loss is the mean over the steps "
+                    "of an epoch.");
 }
 
-/* Where pages have no charts, gnuplot draws the curves, if it is installed. */
+/* In a build without charts, gnuplot draws the curves if it is installed. */
 static int draw_curves(const char *dir)
 {
     unsigned char wanted[FIGURE_COUNT] = {0};
@@ -151,75 +151,63 @@ static int draw_curves(const char *dir)
 
 static int begin_report(struct report **out, const struct job_spec *spec)
 {
-    const char *data = spec->options.data, *slash = data ? strrchr(data, '/') : NULL;
+    const char *title = show_data(spec);
     struct text subtitle = {0};
     if (spec->options.ensemble > 1)
-        text_add(&subtitle, "The mean of %zu networks: %s", spec->options.ensemble,
-                 options_word(spec, OPTION_NET));
+        text_add(&subtitle, "The mean of %zu networks: ", spec->options.ensemble);
     else
-        text_add(&subtitle, "One network: %s", options_word(spec, OPTION_NET));
-    enum option_id size = net_kind((sph_net_kind)spec->options.net)->make
-                              ? OPTION_WIDTH
-                              : OPTION_HIDDEN; /* what it has of both */
+        text_add(&subtitle, "One network: ");
+    enum option_id size =
+        net_kind((sph_net_kind)spec->options.net)->make ? OPTION_WIDTH : OPTION_HIDDEN; /* a net has one */
+    text_add(&subtitle, "%s", options_word(spec, OPTION_NET));
     if (options_has(spec, size))
         text_add(&subtitle, " with %s ", option_key(size));
     options_add(&subtitle, spec, size);
     text_add(&subtitle, ", param %s, norm %s, seed %llu", options_word(spec, OPTION_PARAM),
              options_word(spec, OPTION_NORM), (unsigned long long)spec->options.seed);
-    int err = !subtitle.failed ? report_new(out,
-                                            slash && slash[1] ? slash + 1
-                                            : data            ? data
-                                                              : "run",
-                                            subtitle.chars)
-                               : SPH_EMEMORY;
+    int err = subtitle.failed ? SPH_EMEMORY : report_new(out, title ? title : "run", subtitle.chars);
     text_free(&subtitle);
     return err;
 }
 
-static int add_repeating(struct report *report, const char *dir, const struct job_spec *spec)
+static void add_repeating(struct report *report, const char *dir, const struct job_spec *spec)
 {
     struct text command = {0};
     report_section(report, "Repeat this");
     run_add_command(&command, spec);
-    int err = command.failed ? SPH_EMEMORY : 0;
-    if (!err)
-        report_code(
-            report,
-            "Run this in the folder in which it was started, because the path of the data may be relative:",
-            command.chars);
+    report_fail(report, command.failed ? SPH_EMEMORY : 0);
+    report_code(
+        report,
+        "Run this in the folder in which it was started, because the path of the data may be relative:",
+        command.chars ? command.chars : "");
     text_free(&command);
-    return err < 0 ? err
-                   : page_add_file(report, dir, RUNFOLDER_CONFIG,
-                                   RUNFOLDER_CONFIG ": every option, including defaults");
+    page_add_file(report, dir, RUNFOLDER_CONFIG, RUNFOLDER_CONFIG ": every option, including defaults");
 }
 
 int sph_run_page(sph_run *run)
 {
-    NEED(run);
     struct report *report = NULL;
     char *path = file_join(run->dir, REPORT_PAGE);
     int err = path ? begin_report(&report, run->spec) : SPH_EMEMORY;
-    if (!err && run->result)
-        err = add_result(report, run->result);
-    else if (!err)
-        report_warning(report,
-                       "The run is not finished and has no scores yet. Continue with train --resume.");
-    if (!err && !(err = draw_curves(run->dir)))
-        err = add_curves(report, run->dir, run->result);
     if (!err)
-        err = page_add_data(report, run);
-    if (!err && run->result)
-        err = page_add_rows(report, run);
-    if (!err && run->result)
-        err = page_add_importance(report, run);
-    if (!err)
-        err = page_add_tuning(report, run);
-    if (!err)
-        err = page_add_figures(report, run->dir);
-    if (!err)
-        err = add_repeating(report, run->dir, run->spec);
-    if (!err)
+        err = draw_curves(run->dir);
+    if (!err) {
+        if (run->result)
+            add_result(report, run->result);
+        else
+            report_warning(report,
+                           "The run is not finished and has no scores yet. Continue with train --resume.");
+        add_curves(report, run->dir, run->result);
+        page_add_data(report, run);
+        if (run->result) {
+            page_add_rows(report, run);
+            page_add_importance(report, run);
+        }
+        page_add_tuning(report, run);
+        page_add_figures(report, run->dir);
+        add_repeating(report, run->dir, run->spec);
         err = report_write(report, path);
+    }
     report_free(report);
     mem_free(path);
     return err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The scripts of figures/, as the build put them into the library (cmake/Scripts.cmake). */
+ * The files of figures/, embedded by the build (cmake/Scripts.cmake). */
 #ifndef SPH_REPORT_SCRIPTS_H
 #define SPH_REPORT_SCRIPTS_H
 
@@ -14,7 +14,7 @@ struct figure_script {
 
 extern const struct figure_script figure_scripts[]; /* ends with a NULL name */
 
-/* NULL: there is none of that name. charts.js and uplot.css are there only if uPlot was at hand when this was built. */
+/* NULL if there is no such file. charts.js and uplot.css exist only if the build found uPlot. */
 const struct figure_script *figure_script_find(const char *name);
 
 #endif

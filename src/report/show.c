@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What lies in a run folder, an experiment's folder or a model file: the network layer by layer, the data it takes, how
- * it was trained, its scores. */
+ * The contents of a run folder, an experiment's folder or a model file: network, data, training, scores. */
 #include "report/show.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -19,6 +19,12 @@
 #include "store/runfolder.h"
 
 /* ---------------------------------------------------------------- shared with list */
+
+const char *show_data(const struct job_spec *spec)
+{
+    const char *data = spec->options.data, *slash = data ? strrchr(data, '/') : NULL;
+    return slash && slash[1] ? slash + 1 : data;
+}
 
 void show_network(struct text *out, const struct job_spec *spec)
 {
@@ -174,7 +180,7 @@ static void add_result(struct text *out, const json_t *result)
     add_scores(out, result);
 }
 
-/* ", lr 0.01": an option and its value, where it has one. */
+/* ", lr 0.01", or nothing if the option has no value. */
 static void add_option(struct text *out, const struct job_spec *spec, enum option_id id)
 {
     if (!options_has(spec, id))
@@ -206,7 +212,7 @@ static void add_options(struct text *out, const struct job_spec *spec)
     text_add(out, ", seed %llu\n", (unsigned long long)spec->options.seed);
 }
 
-/* Every value and where it comes from. */
+/* Every option with its value and the origin of the value. */
 static void add_origins(struct text *out, const struct job_spec *spec)
 {
     const char *section = "";
@@ -241,19 +247,29 @@ static json_t *run_to_json(const struct sph_run *run)
     return json_whole(object, bad);
 }
 
-static int add_table_columns(struct text *out, const struct sph_run *run)
+/* The columns of a run on a table, the first `most` of them. */
+static int add_table_columns(struct text *out, const struct sph_run *run, size_t most, const char *before)
 {
     struct table table = {0};
     sph_data *data = NULL;
-    int err = columns_read(&data, run);
-    if (err < 0 || !data)
-        return err;
-    columns_table(&table, data, &run->net->scaling, SIZE_MAX);
-    text_add(out, "\n");
-    err = table_write(&table, TABLE_TEXT, out);
+    if (!run->schema || !run->net || !json_is_array(json_object_get(run->schema, "columns")))
+        return 0;
+    int err = data_of_schema(&data, run->schema);
+    if (!err) {
+        columns_table(&table, data, &run->net->scaling, most);
+        text_add(out, "%s", before);
+        err = table_write(&table, TABLE_TEXT, out);
+    }
     table_free(&table);
     sph_data_free(data);
     return err;
+}
+
+int sph_run_columns(const sph_run *run, size_t most, const sph_sink *sink)
+{
+    struct text out = {0};
+    int err = add_table_columns(&out, run, most, "");
+    return err || !out.length ? err : show_text(&out, 0, sink);
 }
 
 static int show_run(const char *dir, int json, const sph_sink *sink)
@@ -270,7 +286,7 @@ static int show_run(const char *dir, int json, const sph_sink *sink)
         if (run.net)
             err = add_network(&out, run.net, run.members);
         if (!err)
-            err = add_table_columns(&out, &run);
+            err = add_table_columns(&out, &run, SIZE_MAX, "\n");
         add_origins(&out, run.spec);
         text_add(&out, "\nrepeat      ");
         run_add_command(&out, run.spec);
@@ -283,24 +299,20 @@ static int show_run(const char *dir, int json, const sph_sink *sink)
 
 /* ---------------------------------------------------------------- an experiment, a file */
 
-/* The table it made, as text or JSON: all that is to be said of it stands there. */
+/* Prints the table that the experiment wrote. */
 static int show_experiment(const char *dir, int json, const sph_sink *sink)
 {
-    static const char *const names[] = {"table", "perturb"};
-    char *text = NULL;
-    size_t length;
+    static const char *const names[][2] = {{"table.txt", "table.json"}, {"perturb.txt", "perturb.json"}};
     int err = sph_fail_at(SPH_EFORMAT, dir, "the experiment is not finished; continue with run --resume");
-    for (size_t i = 0; i < 2; i++) {
-        char *name = mem_format("%s%s", names[i], json ? ".json" : ".txt");
-        char *path = name ? file_join(dir, name) : NULL;
+    for (size_t i = 0; i < 2 && err != SPH_EMEMORY; i++) {
+        char *path = file_join(dir, names[i][json != 0]), *text = NULL;
+        size_t length;
         if (!path)
             err = SPH_EMEMORY;
-        else if (err != SPH_EMEMORY && file_exists(path) && !(err = file_read(&text, &length, path)))
+        else if (file_exists(path) && !(err = file_read(&text, &length, path)))
             err = sink->write(sink->self, text, length);
         mem_free(text);
-        text = NULL;
         mem_free(path);
-        mem_free(name);
     }
     return err;
 }
@@ -314,7 +326,7 @@ static json_t *model_to_json(const char *path, const sph_net *net, size_t member
     return json_whole(object, bad);
 }
 
-/* "x1, x2, ... (13), target price" of the columns that a model file remembers. */
+/* The names of the columns in a model file. */
 static void add_columns(struct text *out, const json_t *data)
 {
     const json_t *columns = json_object_get(data, "columns"), *column;
@@ -355,18 +367,16 @@ static int show_model(const char *path, int json, const sph_sink *sink)
 static int show(const char *path, int json, const sph_sink *sink)
 {
     char *config = file_join(path, RUNFOLDER_CONFIG), *experiment = file_join(path, RUNFOLDER_EXPERIMENT);
-    int err = SPH_EMEMORY;
-    if (!config || !experiment)
-        err = SPH_EMEMORY;
-    else if (!file_exists(path))
+    int err = config && experiment ? 0 : SPH_EMEMORY;
+    if (!err && !file_exists(path))
         err = sph_fail_at(SPH_EIO, path, "no such run folder or model file");
-    else if (!file_is_directory(path))
+    else if (!err && !file_is_directory(path))
         err = show_model(path, json, sink);
-    else if (file_exists(config))
+    else if (!err && file_exists(config))
         err = show_run(path, json, sink);
-    else if (file_exists(experiment))
+    else if (!err && file_exists(experiment))
         err = show_experiment(path, json, sink);
-    else
+    else if (!err)
         err = sph_fail_at(
             SPH_EFORMAT, path,
             "not the folder of a run or an experiment; use spherelu list to search its subfolders");
@@ -377,8 +387,6 @@ static int show(const char *path, int json, const sph_sink *sink)
 
 int sph_show(const char *path, int json, const sph_sink *sink)
 {
-    NEED(path, sink);
-    NEED_CALL(sink->write);
     int err = file_enter(path);
     if (!err) {
         err = show(path, json, sink);

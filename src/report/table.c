@@ -13,7 +13,7 @@
 
 /* ---------------------------------------------------------------- columns and rows */
 
-/* head: the table's own, or NULL; of a column for CSV its name there. */
+/* head: a name that the table takes, or NULL. for_csv: it is the name in CSV. */
 static void add_column(struct table *table, struct table_column column, char *head, int for_csv)
 {
     size_t count = table->column_count;
@@ -41,22 +41,16 @@ void table_columns(struct table *table, const struct table_column *columns, size
         table_column(table, columns[c]);
 }
 
-/* printf into a string of the table's. */
+/* printf into a new string. */
 static char *made(struct table *table, const char *format, va_list list)
 {
-    char *text = NULL;
-    va_list again;
-    va_copy(again, list);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (length < 0 || !(text = mem_get((size_t)length + 1, 1)))
-        table->failed = 1;
-    else
-        vsnprintf(text, (size_t)length + 1, format, list);
-    return text;
+    struct text text = {0};
+    text_add_list(&text, format, list);
+    table->failed |= text.failed;
+    return text.chars;
 }
 
-/* Control characters become blanks. */
+/* Replaces control characters by blanks. */
 static char *one_line(char *text)
 {
     for (char *c = text; c && *c; c++)
@@ -123,8 +117,8 @@ const struct table_cell *table_at(const struct table *table, size_t row, size_t 
 
 static void put(struct table *table, size_t row, size_t column, struct table_cell cell)
 {
-    struct table_cell *at = row < table->row_count ? &table->cells[row * table->column_count + column]
-                                                   : NULL; /* memory was short */
+    struct table_cell *at =
+        row < table->row_count ? &table->cells[row * table->column_count + column] : NULL; /* out of memory */
     free_cell(at ? at : &cell);
     if (at)
         *at = cell;
@@ -237,15 +231,13 @@ void table_below(struct table *table, size_t row, const char *format, ...)
 void table_line(struct text *lines, const char *format, ...)
 {
     va_list list;
-    struct table scratch = {0};
+    size_t from = lines->length;
     va_start(list, format);
-    char *line = one_line(made(&scratch, format, list));
+    text_add_list(lines, format, list);
     va_end(list);
-    if (line)
-        text_add(lines, "%s\n", line);
-    else
-        lines->failed = 1;
-    mem_free(line);
+    if (!lines->failed)
+        one_line(lines->chars + from);
+    text_add(lines, "\n");
 }
 
 /* ---------------------------------------------------------------- a cell for readers */
@@ -260,7 +252,7 @@ static void add_power(struct text *out, int power, enum table_style style)
     text_add(out, style == STYLE_MATH ? " \\times 10^{%d}" : "e%+03d", power);
 }
 
-/* So many significant digits. */
+/* With so many significant digits. */
 static void add_general(struct text *out, int digits, double value, enum table_style style)
 {
     size_t from = out->length;
@@ -274,7 +266,7 @@ static void add_general(struct text *out, int digits, double value, enum table_s
     add_power(out, exponent, style);
 }
 
-/* 0.1234 +- 0.0056, (1.23 +- 0.45)e-07: the error has two significant digits, the mean as many decimals. */
+/* 0.1234 +- 0.0056 or (1.23 +- 0.45)e-07: the error has two significant digits, and the mean has the same number of decimals. */
 static void add_mean(struct text *out, double mean, double error, enum table_style style)
 {
     const char *sign = style == STYLE_MATH ? " \\pm " : style == STYLE_HTML ? " ± " : " +- ";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table for programs: CSV and JSON, all digits. */
+ * A table for programs: CSV and JSON with all digits. */
 #include <math.h>
 #include <string.h>
 
@@ -70,7 +70,7 @@ static json_t *json_value(const struct table_cell *cell)
     }
 }
 
-/* The end of the columns from `from` on whose names begin alike, for length bytes. */
+/* The end of the group of columns from `from` on whose names share the first `length` bytes. */
 static size_t group_end(const struct table *table, size_t from, size_t length)
 {
     size_t end = from + 1;
@@ -91,7 +91,7 @@ static int all_empty(const struct table *table, size_t row, size_t from, size_t 
     return from == end;
 }
 
-/* An object of the columns from .. end, without the first `skip` bytes of their names. */
+/* An object of the columns in [from, end), without the first `skip` bytes of their names. */
 static json_t *json_object_of(const struct table *table, size_t row, size_t from, size_t end, size_t skip)
 {
     json_t *object = json_object();

@@ -7,7 +7,7 @@
 #include "report/html.h"
 #include "report/table.h"
 
-/* How a format writes a text that may hold anything. */
+/* Appends any text in the syntax of a format. */
 typedef void adder(struct text *out, const char *text);
 
 static void add_plain(struct text *out, const char *text)
@@ -15,7 +15,7 @@ static void add_plain(struct text *out, const char *text)
     text_add(out, "%s", text);
 }
 
-/* Lines, each after `begin`. */
+/* Appends each line after `begin`. */
 static void add_lines(struct text *out, const struct text *lines, const char *begin, adder *add)
 {
     for (const char *line = lines->chars; line && *line;) {
@@ -32,7 +32,7 @@ static void add_lines(struct text *out, const struct text *lines, const char *be
     }
 }
 
-/* A cell, or a head where row is HEAD, in the words of the format. */
+/* A cell, or the head if row is HEAD, in the syntax of the format. */
 enum { HEAD = -1 };
 
 static int has_first(const struct table *table, size_t column)
@@ -60,22 +60,13 @@ static void add_cell(struct text *out, const struct table *table, long row, size
 
 /* ---------------------------------------------------------------- text */
 
-/* Characters, not bytes. */
-static size_t width_of(const char *text, size_t length)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < length; i++)
-        width += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return width;
-}
-
 static size_t cell_width(struct text *scratch, const struct table *table, long row, size_t column)
 {
     scratch->length = 0;
     add_cell(scratch, table, row, column, STYLE_PLAIN, add_plain);
     if (has_first(table, column) && (row == HEAD || table_at(table, (size_t)row, column)->mark != MARK_FIRST))
-        text_add(scratch, " "); /* where another cell has its star */
-    return scratch->chars ? width_of(scratch->chars, scratch->length) : 0;
+        text_add(scratch, " "); /* aligned with cells that have a star */
+    return scratch->chars ? text_width(scratch->chars, scratch->length) : 0;
 }
 
 static size_t column_width(const struct table *table, size_t column, int *failed)
@@ -199,7 +190,7 @@ static void add_tex(struct text *out, const char *text)
                  {'>', "\\textgreater{}"},
                  {'|', "\\textbar{}"},
                  {'"', "\\symbol{34}"},
-                 {'[', "{[}"}, /* after \\ they would be its arguments */
+                 {'[', "{[}"}, /* after \\ this would be an argument */
                  {'*', "{*}"}};
     for (; *text; text++) {
         size_t i = 0;
@@ -220,7 +211,7 @@ static void add_tex(struct text *out, const char *text)
     }
 }
 
-/* A cell of numbers as mathematics. */
+/* A number as mathematics. */
 static void add_math(struct text *out, const struct table *table, size_t row, size_t column)
 {
     enum cell_kind kind = table_at(table, row, column)->kind;

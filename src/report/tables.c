@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * All tables of an experiment: filled once, written into its folder and to whoever asked. */
+ * All tables of an experiment: filled once, then written into its folder and to the terminal. */
 #include "report/tables.h"
 
 #include <stddef.h>
@@ -22,8 +22,9 @@ static int make_set(struct set_tables *out, const struct results *results)
         return SPH_EMEMORY;
     for (; out->matrix_count < count; out->matrix_count++)
         matrix_table(&out->matrices[out->matrix_count], results, out->matrix_count);
-    return table_failed(&out->motion) || table_failed(&out->papers) ? SPH_EMEMORY
-                                                                    : 0; /* none may be asked for */
+    return table_failed(&out->motion) || table_failed(&out->papers)
+               ? SPH_EMEMORY
+               : 0; /* an empty table has no writer that would notice */
 }
 
 int tables_make(struct tables *out, const struct results *results)
@@ -87,7 +88,7 @@ static int has_motion(const struct tables *tables)
     return 0;
 }
 
-/* All for readers: of several sets what holds over them first. The matrices of points are for the text alone. */
+/* All tables for readers, with the table over several datasets first. Only the text has the matrices. */
 static int add_tables(const struct tables *tables, enum table_format format, struct text *out)
 {
     int err = tables->overall.row_count ? table_write(&tables->overall, format, out) : 0;
@@ -121,7 +122,7 @@ static int add_tolerance(const struct tables *tables, struct text *out)
     return err ? err : add_next(&tables->tolerance, TABLE_TEXT, out);
 }
 
-/* The rows of a table of every set, one after the other: they have the same columns. */
+/* The rows of all datasets as one CSV. table: offset in struct set_tables. */
 static int add_rows(const struct tables *tables, size_t table, struct text *out)
 {
     int err = 0;
@@ -141,7 +142,7 @@ static int add_perturb(const struct tables *tables, struct text *out)
     return err ? err : add_next(&tables->perturb[1], TABLE_TEXT, out);
 }
 
-/* One object of several sets: what holds over them, then each. */
+/* One object for several datasets: the table over them, then each. */
 static json_t *sets_to_json(const struct tables *tables, const struct results *results)
 {
     json_t *object = overall_to_json(results, &tables->overall), *sets = json_array();
@@ -200,12 +201,12 @@ static int remove_file(const char *dir, const char *name)
 {
     char *path = file_join(dir, name);
     if (path)
-        file_remove(path); /* of an earlier run that had something to say; mostly there is none */
+        file_remove(path); /* a file of an earlier run; usually there is none */
     mem_free(path);
     return path ? 0 : SPH_EMEMORY;
 }
 
-/* One thing as STEM.txt, .csv and .json. there 0: nothing to say, and what an earlier run said goes. */
+/* The files STEM.txt, .csv and .json. there 0: files of an earlier run are removed instead. */
 struct document {
     const char *stem;
     int there, err;

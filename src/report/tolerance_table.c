@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * How wrong a learning rate may be: a row a method over all sets, with what was tested; then a row a method and set. */
+ * Tolerance of the learning rate: one row for each method over all datasets, then one for each method and dataset. */
 #include <math.h>
 
 #include "report/tables.h"
@@ -26,7 +26,7 @@ static void add_percent(struct text *words, double loss)
     text_add(words, " %%");
 }
 
-/* How much is lost, in the mean over those of `all` that were measured and did not diverge; all 0: of one. */
+/* The mean loss over those of `all` groups that were measured and did not diverge; all 0: a single group. */
 static void table_loss(struct table *out, size_t row, size_t column, double loss, size_t measured,
                        size_t diverged, size_t all)
 {
@@ -61,9 +61,9 @@ static void table_times(struct table *out, size_t row, size_t column, const stru
         table_mark(out, row, column, MARK_LEAD);
 }
 
-/* ---------------------------------------------------------------- over the sets */
+/* ---------------------------------------------------------------- over the datasets */
 
-/* The columns of one measure and of one step; their cells find pair[], loss[] and so on. */
+/* Columns of one measure and of one step; their cells use the variables of fill_method. */
 #define MEASURE(X, id, title, key, k)                                                                        \
     X(id##_MEAN, (.head = title, .json = key "_by_split", .number = 1, .digits = 3), number,                 \
       pow(10, t->comparison[k].lines[row].summary.mean))                                                     \
@@ -161,9 +161,9 @@ void tolerance_overall_table(struct table *out, const struct results *results)
     add_notes(out, t, results);
 }
 
-/* ---------------------------------------------------------------- each set */
+/* ---------------------------------------------------------------- each dataset */
 
-/* LINE_KNOWN: where some rate gave a number. */
+/* LINE_KNOWN: only if some rate has a score. */
 #define LINE_HEAD(X)                                                                                         \
     X(LINE_SET, NAMED("set"), words, experiment_set_name(e, line->set))                                      \
     X(LINE_POINT, NAMED("point"), take, &point)                                                              \
@@ -241,7 +241,7 @@ void tolerance_table(struct table *out, const struct results *results)
     *out = (struct table){0};
     if (!t->rates)
         return;
-    while (results->experiment->grid.axes[axis].id != OPTION_LR) /* it is there */
+    while (results->experiment->grid.axes[axis].id != OPTION_LR) /* t->rates implies this key */
         axis++;
     add_line_columns(out, results);
     table_rows(out, t->groups * t->methods);
