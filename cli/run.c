@@ -54,6 +54,13 @@ static int set_options(sph_experiment *experiment, const struct args *args)
     return code;
 }
 
+/* Options that change the experiment: experiment.yaml in the results folder includes them, the user's file does not. */
+static int changes(const struct args *args)
+{
+    return args->repeats || args_value(args, "threads") || args_value(args, "dtype") ||
+           args_value(args, "seed");
+}
+
 /* How the work is shared out: among jobs side by side, and among processes like this one. */
 struct division {
     size_t workers;
@@ -260,9 +267,9 @@ static int on_progress(void *self, const sph_progress *view)
 }
 
 /* Prints the work of a shard and how to continue. */
-static int print_shard(const struct args *args, const struct division *division, const char *out,
-                       const sph_experiment_result *result)
+static int print_shard(const struct args *args, const struct jobs *jobs, const sph_experiment_result *result)
 {
+    const struct division *division = jobs->division;
     int code = EXIT_DONE;
     if (args_on(args, "json"))
         code = cli_print_json(
@@ -270,13 +277,13 @@ static int print_shard(const struct args *args, const struct division *division,
             json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:s}", "shard", (json_int_t)division->shard,
                       "shards", (json_int_t)division->shards, "jobs", (json_int_t)result->jobs, "run",
                       (json_int_t)result->repeated, "diverged", (json_int_t)result->diverged, "failed",
-                      (json_int_t)result->failed, "left", (json_int_t)result->left, "out", out),
+                      (json_int_t)result->failed, "left", (json_int_t)result->left, "out", jobs->out),
             6);
     else
         printf("shard %zu of %zu: ran %zu job%s, %zu left for other shards or the last run\n"
                "tables    when all shards have ended: spherelu run %s --resume --out %s\n",
                division->shard, division->shards, result->repeated, cli_plural(result->repeated),
-               result->left, args->word[0], out);
+               result->left, jobs->file, jobs->out);
     if (result->failed && !code)
         code = cli_fail(args->command, EXIT_FAILED, NULL,
                         "%zu job%s failed, the first: %s; the run with --resume tries again", result->failed,
@@ -303,10 +310,11 @@ static int print_end(const struct args *args, const char *out, const sph_experim
     return code;
 }
 
-static int run_jobs(sph_experiment *experiment, const struct args *args, const char *out,
+/* file: the one to continue with. */
+static int run_jobs(sph_experiment *experiment, const struct args *args, const char *file, const char *out,
                     const struct division *division)
 {
-    struct jobs jobs = {.file = args->word[0], .out = out, .division = division};
+    struct jobs jobs = {.file = file, .out = out, .division = division};
     sph_experiment_result result;
     progress_init(&jobs.progress, args_on(args, "quiet") || !is_first(division), 0);
     sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts),
@@ -329,7 +337,7 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
         return stop_end();
     if (!is_first(division))
         return EXIT_DONE;
-    return division->shards && !division->together ? print_shard(args, division, out, &result)
+    return division->shards && !division->together ? print_shard(args, &jobs, &result)
                                                    : print_end(args, out, &result);
 }
 
@@ -351,7 +359,11 @@ static int run_run(const struct args *args)
     }
     const char *given = args_value(args, "out");
     char *out = given ? strdup(given) : path_in("runs", sph_experiment_name(experiment));
-    code = out ? run_jobs(experiment, args, out, &division) : cli_no_memory(command);
+    char *with_options = out && changes(args) ? path_in(out, "experiment.yaml") : NULL;
+    code = out && (with_options || !changes(args))
+               ? run_jobs(experiment, args, with_options ? with_options : args->word[0], out, &division)
+               : cli_no_memory(command);
+    free(with_options);
     free(out);
 out:
     sph_experiment_free(experiment);

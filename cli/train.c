@@ -451,7 +451,9 @@ static int run_train(const struct args *args)
 static const sph_option options[] = {
     {"no-report", NULL, "", "run", "do not write report.html, the page with scores, curves and predictions"},
     {"resume", NULL, "", "run",
-     "continue from the checkpoint in --out; other options must have the values of the interrupted run"},
+     "continue from the checkpoint in --out; other options must have the values of the run, but --epochs can "
+     "be "
+     "larger unless the schedule depends on it"},
     {"dry-run", NULL, "", "run",
      "measure a few steps, print the sizes of the parts and the expected time, memory and disk space, and "
      "write nothing"},

@@ -10,6 +10,7 @@
 #include "job/defaults.h"
 #include "job/nodes.h"
 #include "net/zoo.h"
+#include "train/schedule.h"
 
 enum { SECTIONS = 3 };
 
@@ -323,16 +324,43 @@ int config_read(struct job_spec *spec, const char *path)
 
 /* ---------------------------------------------------------------- resuming */
 
+/* More epochs give what the larger number would have given from the start, unless the schedule depends on the number. */
+static int epochs_conflict(const struct job_options *mine, const struct job_options *theirs)
+{
+    struct schedule schedule;
+    int err =
+        mine->epochs == theirs->epochs ? 0 : schedule_parse(&schedule, theirs->schedule, theirs->warmup);
+    if (err || mine->epochs == theirs->epochs)
+        return err;
+    if (mine->epochs < theirs->epochs)
+        return sph_fail_key(SPH_EARG, "epochs",
+                            "found %zu, but the run was started with %zu; only more epochs are possible",
+                            mine->epochs, theirs->epochs);
+    if (schedule_ends_low(&schedule))
+        return sph_fail_key(SPH_EARG, "epochs",
+                            "found %zu, but the run was started with %zu, and with --schedule %s the "
+                            "learning rates depend on this number; start a new run",
+                            mine->epochs, theirs->epochs, theirs->schedule);
+    return 0;
+}
+
 int config_conflict(const struct job_spec *mine, const struct job_spec *theirs)
 {
     for (enum option_id id = 0; id < OPTION_COUNT; id++) {
-        if (!options_given(mine, id) || id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS ||
-            id == OPTION_EPOCHS)
+        if (!options_given(mine, id) || id == OPTION_OUT || id == OPTION_CHECKPOINT_SECONDS)
             continue;
+        if (id == OPTION_EPOCHS) {
+            int err = epochs_conflict(&mine->options, &theirs->options);
+            if (err)
+                return err;
+            continue;
+        }
         const char *name = option_row(id)->name;
         const char *found = options_text(mine, id), *before = options_text(theirs, id);
         if (!found || !before)
             return SPH_EMEMORY;
+        if ((!*before && !options_named(mine, id)) || (id == OPTION_STEM && !strcmp(found, "auto")))
+            continue; /* an experiment file names all options, also those that this network or these data do not have */
         if (!*before)
             return sph_fail_of(SPH_EARG, "", 0, name,
                                "--%s: found '%s', but the run was started without this option; remove it",

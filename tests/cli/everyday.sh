@@ -280,13 +280,16 @@ for part in "Curves" "price" "spherelu train"; do
 done
 check "a run of classes has no calibration" grep -qF "Calibration" kinds/report.html
 
-# ---- more epochs, and fewer
+# ---- more epochs; not fewer, and not with a schedule that depends on their number
 run 0 train --data shop.csv --target price --drop auto,rent --schedule none --patience 0 --epochs 30 --quiet --out short
 run 0 train --data shop.csv --target price --drop auto,rent --schedule none --patience 0 --epochs 50 --quiet --out long
 run 0 train --resume --epochs 50 --quiet --out short
 same_run long short
-run 0 train --resume --epochs 40 --quiet --out short
-check "epochs that are over are taken back" grep -q '^epochs    50' out
+refuses "argument key=epochs" train --resume --epochs 40 --quiet --out short
+check "a refused number is in config.yaml" grep -q "epochs: 50$" short/config.yaml
+run 0 train --data shop.csv --target price --drop auto,rent --schedule cosine --epochs 5 --quiet --out cosine
+refuses "argument key=epochs" train --resume --epochs 6 --quiet --out cosine
+run 0 train --resume --epochs 5 --quiet --out cosine
 
 # ---- lines of progress where stderr is no terminal
 SPHERELU_PROGRESS_SECONDS=0.01 "$SPHERELU" train --data shop.csv --target price --drop auto --epochs 3000 --batch 8 --patience 0 --hidden 64,64 --no-report --out lines >out 2>err

@@ -142,7 +142,9 @@ for signal in INT TERM; do
     fails stopped
     no_temporaries "stopped$signal"
     absent "stopped$signal/table.txt"
-    run 0 run 40.yaml --set seeds=2 --set epochs=$long --resume --out "stopped$signal"
+    command=$(grep -o 'spherelu run [^"]*' err) # the message names it; it repeats --set
+    # shellcheck disable=SC2086 # words
+    run 0 ${command#spherelu }
     same_experiment long "stopped$signal"
 done
 

@@ -114,7 +114,7 @@ printf '{"train": [0, 1], "val": [1], "test": []}' >moved/split.json
 run 1 train --resume --out moved
 fails format key=val path=moved/split.json
 # ---- values keep their origins, except those that are given again
-run 0 train --data t.csv --hidden 5 --epochs 2 --out origins
+run 0 train --data t.csv --hidden 5 --schedule none --epochs 2 --out origins
 run 0 train --resume --epochs 3 --out origins
 run 0 show origins --json
 check "origins after a resume" grep -q '"hidden": "command line".*"epochs": "command line"' out
