@@ -156,7 +156,6 @@ static int compare(struct comparison_pair *pair, const struct comparison_input *
                                    COMPARISON_PERCENT / 100.0, 0, &pair->interval);
     if (err < 0)
         return err;
-    pair->test.p = fmax(pair->test.p, wilcoxon_least_p(pair->test.n));
     pair->t = (struct t_test){.t = (double)NAN, .p = (double)NAN};
     return input->overlap > 0
                ? resampled_t(method->value, reference->value, input->cases, input->overlap, &pair->t)

@@ -50,7 +50,7 @@ struct comparison_pair {
     size_t better, worse, equal; /* cases in which the reference is better, worse... */
     double difference;           /* mean of method - reference; NaN: no pair */
     struct interval interval;    /* NaN: fewer than two pairs */
-    struct wilcoxon test;        /* p at least what test.n pairs can show */
+    struct wilcoxon test;
     double corrected;            /* its p, corrected; NaN: no pair differs */
     struct t_test t;             /* where splits overlap; else p is NaN */
     double t_corrected;          /* likewise */

@@ -105,22 +105,22 @@ static int same_size(const struct difference *a, const struct difference *b)
     return fabs(fabs(a->value) - fabs(b->value)) <= fmax(a->error, b->error);
 }
 
-/* The two-sided p of rank sums `statistic` and more extreme, n ranks without ties. count[s] = sign patterns
- * whose positive ranks add up to s. */
-static int exact_p(size_t n, double statistic, double *p)
+/* The two-sided p of rank sums `statistic` and more extreme. twice (n): the ranks, doubled because ties have halves.
+ * count[s] = sign patterns whose positive ranks add up to s / 2. */
+static int exact_p(const size_t *twice, size_t n, double statistic, double *p)
 {
-    size_t most = n * (n + 1) / 2, reach = 0;
-    double *count = mem_get(most + 1, sizeof *count);
+    size_t reach = 0;
+    double *count = mem_get(n * (n + 1) + 1, sizeof *count);
     if (!count)
         return SPH_EMEMORY;
     count[0] = 1;
-    for (size_t rank = 1; rank <= n; rank++) {
-        reach += rank;
-        for (size_t s = reach; s >= rank; s--)
-            count[s] += count[s - rank];
+    for (size_t i = 0; i < n; i++) {
+        reach += twice[i];
+        for (size_t s = reach; s >= twice[i]; s--)
+            count[s] += count[s - twice[i]];
     }
     double tail = 0;
-    for (size_t s = 0; s <= (size_t)statistic; s++)
+    for (size_t s = 0; s <= (size_t)(2 * statistic); s++)
         tail += count[s];
     *p = fmin(1, ldexp(tail, 1 - (int)n));
     mem_free(count);
@@ -146,22 +146,25 @@ int wilcoxon_test(const double *x, const double *y, size_t count, struct wilcoxo
             d[n++] = d[i];
     qsort(d, n, sizeof *d, by_size);
     double plus = 0, minus = 0, ties = 0; /* ties: sum of t^3 - t over groups of t equal sizes */
+    size_t twice[EXACT_MAX];
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && same_size(&d[end], &d[i]);)
             end++;
         double rank = (double)(i + 1 + end) / 2, t = (double)(end - i);
         ties += t * (t * t - 1);
-        for (size_t k = i; k < end; k++)
+        for (size_t k = i; k < end; k++) {
             *(d[k].value > 0 ? &plus : &minus) += rank;
+            if (k < EXACT_MAX)
+                twice[k] = i + 1 + end;
+        }
     }
     mem_free(d);
     out->n = n;
     out->statistic = fmin(plus, minus);
-    out->exact = n == pairs && n <= EXACT_MAX && ties == 0;
+    out->exact = n <= EXACT_MAX;
     if (out->exact)
-        return exact_p(n, out->statistic, &out->p);
-    if (n)
-        out->p = normal_p(n, out->statistic, ties);
+        return exact_p(twice, n, out->statistic, &out->p);
+    out->p = normal_p(n, out->statistic, ties);
     return 0;
 }
 

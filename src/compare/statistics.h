@@ -28,10 +28,8 @@ double quantile(const double *sorted, size_t count, double share);
 
 /* Wilcoxon's signed-rank test of x - y, two-sided; zeros are dropped (Wilcoxon's way), ties get mean ranks. Both up to
  * the rounding of x and y: a difference is no more exact than they are.
- * Exact for n <= 50 without ties or zeros, else the normal approximation with tie correction, no continuity
- * correction: as scipy.stats.wilcoxon (its method "exact" or "approx"). n == 0 (all equal): p = 1.
- *
- * The approximation may fall below 2^(1-n), the smallest p that n pairs can give: see wilcoxon_least_p. */
+ * Exact for n <= 50: all 2^n signs of the ranks, ties included. Else the normal approximation with tie correction and
+ * without continuity correction, as scipy.stats.wilcoxon(method="approx"). n == 0 (all equal): p = 1. */
 struct wilcoxon {
     size_t n;            /* pairs that differ */
     double statistic, p; /* the smaller of the two rank sums */

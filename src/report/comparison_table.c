@@ -191,11 +191,11 @@ void comparison_notes(struct text *notes, const struct comparison *const *list, 
         table_line(notes,
                    "%s%s; corrected: p corrected for %zu comparisons by Holm, which decides significance.",
                    p_words,
-                   approximate ? "; ~ is the normal approximation (equal splits, ties, or more than 50)" : "",
+                   approximate ? "; ~ is the normal approximation, used for more than 50 splits" : "",
                    list[0]->family);
     else
         table_line(notes, "%s%s.", p_words,
-                   approximate ? "; ~ is the normal approximation (equal splits, ties, or more than 50)"
+                   approximate ? "; ~ is the normal approximation, used for more than 50 splits"
                                : "");
     if (overlaps)
         table_line(notes,
