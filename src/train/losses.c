@@ -34,27 +34,34 @@ static double log_sum(size_t outputs, const double *y)
     return sum;
 }
 
-/* Logarithms are summed, so that a probability near 1 loses nothing: log p and, of two classes, log (1 - p). The
- * number of members cancels between the two, and in a softmax. */
+/* log p and log (1 - p) of two classes are summed, so that a probability near 1 loses nothing. The number of members cancels
+ * between the two. */
+static double join_logits(size_t members, const double *each, size_t stride)
+{
+    double sum = 0, other = 0;
+    for (size_t k = 0; k < members; k++) {
+        double y = each[k * stride], p = -log_add(0, -y), q = -log_add(0, y);
+        sum = k ? log_add(sum, p) : p;
+        other = k ? log_add(other, q) : q;
+    }
+    return sum - other;
+}
+
 void loss_join(enum loss_link link, size_t outputs, size_t members, const double *each, size_t stride,
                double *out)
 {
-    for (size_t j = 0; j < outputs; j++) {
-        double sum = 0, other = 0;
-        for (size_t k = 0; k < members; k++) {
-            double y = each[k * stride + j], value = y;
-            if (link == LOSS_LOGISTIC)
-                value = -log_add(0, -y);
-            else if (link == LOSS_SOFTMAX)
-                value = y - log_sum(outputs, each + k * stride);
-            sum = !k ? value : link == LOSS_AS_IT_IS ? sum + value : log_add(sum, value);
-            if (link == LOSS_LOGISTIC)
-                other = k ? log_add(other, -log_add(0, y)) : -log_add(0, y);
+    for (size_t j = 0; j < outputs && link == LOSS_LOGISTIC; j++)
+        out[j] = join_logits(members, each + j, stride);
+    for (size_t k = 0; k < members && link != LOSS_LOGISTIC; k++) {
+        const double *y = each + k * stride;
+        double norm = link == LOSS_SOFTMAX ? log_sum(outputs, y) : 0;
+        for (size_t j = 0; j < outputs; j++) {
+            double value = link == LOSS_SOFTMAX ? y[j] - norm : y[j];
+            out[j] = !k ? value : link == LOSS_AS_IT_IS ? out[j] + value : log_add(out[j], value);
         }
-        out[j] = link == LOSS_AS_IT_IS   ? sum / (double)members
-                 : link == LOSS_LOGISTIC ? sum - other
-                                         : sum - log((double)members);
     }
+    for (size_t j = 0; j < outputs && link != LOSS_LOGISTIC; j++)
+        out[j] = link == LOSS_AS_IT_IS ? out[j] / (double)members : out[j] - log((double)members);
 }
 
 static const struct loss_row rows[SPH_LOSS_COUNT] = {
