@@ -37,7 +37,7 @@ static const sph_option options[] = {
      "table with the columns and targets of the training data (default: the run's test part)"},
     {"metric", "METRIC", "", "data",
      "metric to compute: rmse, mae, r2, accuracy, auc, ... (default: rmse for regression, accuracy for "
-     "classes)"},
+     "classes; if one class has more than 80 % of the rows, auc or balanced_accuracy)"},
     {"repeats", "N", "", "data", "number of times each column is shuffled (default: 10)"},
     {"seed", "S", "", "general", "random seed (default: 0)"},
     CLI_JSON,

@@ -239,7 +239,7 @@ static void print_record(const sph_job *job, int table, const struct args *args)
                mega < 0.1 ? 1e3 * mega : mega, mega < 0.1 ? "kB" : "MB", out);
     if (mega > LARGE_RECORD && !args_on(args, "quiet"))
         cli_note(args->command, "record",
-                 "%s has %.3g MB; to save space, record epoch or chosen steps instead of every", path, mega);
+                 "%s has %.3g MB; --record boundaries:0,100,1000 records only these steps", path, mega);
 }
 
 enum { COLUMNS_TOLD = 20 };

@@ -40,14 +40,21 @@ static int is_called_id(const char *name)
 
 static int is_called_index(const char *name)
 {
-    static const char *const names[] = {"",         "index",  "row",        "rows",   "rownum", "row_number",
-                                        "rownames", "row_id", "no",         "no.",    "nr",     "nr.",
-                                        "number",   "#",      "sn",         "serial", "case",   "obs",
-                                        "sample",   "record", "unnamed: 0", "key"};
+    static const char *const names[] = {"index",  "row",        "rows",   "rownum", "row_number", "rownames",
+                                        "row_id", "no",         "no.",    "nr",     "nr.",        "number",
+                                        "#",      "sn",         "serial", "case",   "obs",        "sample",
+                                        "record", "unnamed: 0", "key"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcasecmp(name, names[i]))
             return 1;
     return is_called_id(name);
+}
+
+/* The index that pandas writes has no name, and an empty name has become the column's number. */
+static int has_no_name(const struct sheet *sheet, size_t column)
+{
+    return sheet->named && !column && !strcmp(sheet->names[0], "0") &&
+           (sheet->columns < 2 || strcmp(sheet->names[1], "1"));
 }
 
 static int see_number(struct seen *seen, double value)
@@ -139,7 +146,7 @@ int useless_drop(sph_data *data, const struct sheet *sheet)
         if (!err && seen->looked_at && (seen->count || seen->text) && !seen->varies)
             err = data_leave_out(data, column, "is the same in all rows");
         else if (!err && seen->looked_at && seen->counts && seen->count > FEW &&
-                 is_called_index(column->name))
+                 (is_called_index(column->name) || has_no_name(sheet, i)))
             err = data_leave_out(data, column, "numbers the rows");
         else if (!err && seen->looked_at && seen->named_id && seen->whole && seen->count > FEW &&
                  never_twice(seen))

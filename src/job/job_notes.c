@@ -4,7 +4,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "boundary/tracker.h"
 #include "job/job_run.h"
+#include "job/moments.h"
 
 /* Tells of a column that is taken as constant though its values differ. A scale of 1 is rare enough to look twice. */
 static int note_flat(struct job_run *run, size_t column, int target, const char *name, struct text *notes)
@@ -21,16 +23,31 @@ static int note_flat(struct job_run *run, size_t column, int target, const char 
     return notes->failed ? SPH_EMEMORY : 0;
 }
 
-int job_note_constants(struct job_run *run)
+/* Tells that no layer has what is to be recorded. */
+static void note_record(const struct job_run *run, struct text *notes)
+{
+    const struct job_spec *spec = &run->job->spec;
+    int follows = 0;
+    for (size_t k = 0; k < run->nets[0]->layer_count; k++)
+        follows |= tracker_follows(run->nets[0], k);
+    if (!follows && run->nets[0]->layers[0].norm->per_sample && options_has(spec, OPTION_RECORD) &&
+        moments_want(&spec->options.record, "boundaries"))
+        text_add(
+            notes,
+            "%sthe record has no boundaries: units with --norm %s have no hyperplanes, because the norm has "
+            "statistics of each sample",
+            notes->length ? "\n" : "", options_text(spec, OPTION_NORM));
+}
+
+int job_note_first(struct job_run *run)
 {
     const sph_data *data = run->data;
     struct text notes = {0};
-    int err = 0;
-    if (data_is_images(data) || run->trainers[0]->opts.standardize == SPH_STANDARDIZE_MEAN)
-        return 0;
+    int err = 0, scaled = run->trainers[0]->opts.standardize != SPH_STANDARDIZE_MEAN;
     if (run->job->notes)
         text_add(&notes, "%s", run->job->notes);
-    for (size_t i = 0; i < data->column_count && !err; i++) {
+    note_record(run, &notes);
+    for (size_t i = 0; !data_is_images(data) && scaled && i < data->column_count && !err; i++) {
         const struct column *column = &data->columns[i];
         if (column->kind == COLUMN_NUMBER && column->role != COLUMN_DROPPED)
             err = note_flat(run, column->at, column->role == COLUMN_TARGET, column->name, &notes);

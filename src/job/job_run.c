@@ -473,7 +473,7 @@ static int prepare_nets(struct job_run *run)
             return err;
     }
     int err = job_make_parts(run);
-    return err ? err : job_note_constants(run);
+    return err ? err : job_note_first(run);
 }
 
 /* Tries and chooses, in a folder that is there already: a run that is killed here begins anew, with the same spec. */

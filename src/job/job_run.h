@@ -69,8 +69,8 @@ int job_try(struct sph_job *job, sph_data *data, double seconds, struct job_cost
 
 /* ---------------------------------------------------------------- job_notes.c */
 
-/* Adds to the job's notes which columns are taken as constant though their values differ. */
-int job_note_constants(struct job_run *run);
+/* Adds to the job's notes: columns that are taken as constant though their values differ, a record without boundaries. */
+int job_note_first(struct job_run *run);
 
 /* ---------------------------------------------------------------- job_save.c */
 

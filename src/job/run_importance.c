@@ -14,7 +14,7 @@
 #include "train/evaluate.h"
 #include "train/tool.h"
 
-enum { EVAL_ROWS = 1024 };
+enum { EVAL_ROWS = 1024, RARE_PERCENT = 20 };
 
 struct scorer {
     sph_run *run;
@@ -49,6 +49,21 @@ static int score(struct scorer *s, double *out)
     return sph_fail_key(SPH_EARG, "metric", "%s is not a metric of the run's task", word);
 }
 
+/* The metric of the task. If most rows are of one class, accuracy says little about the others. */
+static sph_metric default_metric(const struct run_rows *rows)
+{
+    const sph_data *data = rows->data;
+    size_t most = 0;
+    for (size_t c = 0, count = 0; c < data->classes; c++, count = 0) {
+        for (size_t i = 0; i < rows->count; i++)
+            count += rows->y[i * rows->targets] == (double)c;
+        most = count > most ? count : most;
+    }
+    if (100 * most <= (100 - RARE_PERCENT) * rows->count)
+        return sph_metric_of(data->task);
+    return data->classes == 2 ? SPH_METRIC_AUC : SPH_METRIC_BALANCED_ACCURACY;
+}
+
 static int scorer_open(struct scorer *s, sph_run *run, const char *source, int metric)
 {
     sph_train_opts train = job_train_opts(run->spec);
@@ -59,7 +74,7 @@ static int scorer_open(struct scorer *s, sph_run *run, const char *source, int m
     int err = run_rows_open(&s->rows, run, source);
     if (err < 0)
         return err;
-    s->metric = metric < 0 ? sph_metric_of(s->rows.data->task) : (sph_metric)metric;
+    s->metric = metric < 0 ? default_metric(&s->rows) : (sph_metric)metric;
     s->shuffled = *s->rows.data;
     s->shuffled.rows = s->rows.count;
     s->shuffled.x = s->rows.x;

@@ -57,9 +57,10 @@ static int print(const struct importances *found, const char *dir, int json, con
     return err;
 }
 
+enum { REPEATS = 10 }; /* the same on the page, so that the numbers agree */
+
 int sph_importance(const char *dir, const sph_importance_opts *opts, int json, const sph_sink *sink)
 {
-    enum { REPEATS = 10 };
     struct importances found = {0};
     sph_run *run = NULL;
     int metric = opts->metric ? sph_word_find(SPH_WORDS_METRIC, opts->metric) : -1;
@@ -81,7 +82,7 @@ int sph_importance(const char *dir, const sph_importance_opts *opts, int json, c
 
 /* ---------------------------------------------------------------- on the page */
 
-enum { PAGE_REPEATS = 5, PAGE_COLUMNS = 20, PAGE_COLUMNS_MOST = 1000 };
+enum { PAGE_COLUMNS = 20, PAGE_COLUMNS_MOST = 1000 };
 
 /* Limit on the number of products, about a second on one processor. Above it, the page names the command instead. */
 static const double page_products = 5e9;
@@ -93,7 +94,7 @@ static int is_affordable(const sph_run *run)
     for (size_t i = 0; i < run->data->column_count; i++)
         columns += run->data->columns[i].role == COLUMN_FEATURE;
     return columns <= PAGE_COLUMNS_MOST &&
-           PAGE_REPEATS * learned * (double)columns * (double)run->split.test_rows <= page_products;
+           REPEATS * learned * (double)columns * (double)run->split.test_rows <= page_products;
 }
 
 static void add_importances(struct report *report, const struct importances *found)
@@ -127,7 +128,7 @@ void page_add_importance(struct report *report, sph_run *run)
         return;
     }
     struct importances found = {0};
-    int err = importances_find(&found, run, NULL, -1, PAGE_REPEATS, 0, NULL, NULL);
+    int err = importances_find(&found, run, NULL, -1, REPEATS, 0, NULL, NULL);
     if (!err)
         add_importances(report, &found);
     else if (err != SPH_EMEMORY)

@@ -22,6 +22,7 @@ enum {
     COMPARE_METRIC,
     COMPARE_SCORE,
     COMPARE_ROWS,
+    COMPARE_OF,
     COMPARE_DIFFERENCE,
     COMPARE_ERROR,
     COMPARE_SCORES,
@@ -88,6 +89,7 @@ static void put_pairs(struct table *table, size_t row, const struct run_rows *fi
         squares += off * off;
     }
     double error = n > 1 ? sqrt(squares / (n - 1) / n) : (double)NAN;
+    table_words(table, row, COMPARE_OF, rows->data->task == SPH_TASK_REGRESSION ? "rmse" : "log loss");
     table_mean(table, row, COMPARE_DIFFERENCE, difference, error);
     table_number(table, row, COMPARE_ERROR, error);
     table_text(table, row, COMPARE_SCORES, "%zu : %zu", ahead, behind);
@@ -189,6 +191,7 @@ int sph_compare(const char *const *dirs, size_t count, const char *page, int jso
         {.head = "metric", .json = "metric"},
         {.head = "test", .json = "test", .number = 1, .digits = 5},
         {.head = "rows", .json = "rows", .number = 1},
+        {.head = "compared by", .json = "difference_of"},
         {.head = "difference", .json = "difference", .number = 1, .digits = 4},
         {.json = "difference_error"},
         {.head = "ahead : behind", .json = "ahead_behind"},

@@ -202,8 +202,10 @@ static int read_header(struct safetensors *file, const unsigned char **data, siz
         return sph_fail_at(SPH_EFORMAT, file->path, "%zu bytes, expected at least 8 for the header's length",
                            file->map.length);
     if (claimed > ST_HEADER_MAX)
-        return sph_fail_at(SPH_EFORMAT, file->path, "a header of %llu bytes, expected at most %d",
-                           (unsigned long long)claimed, ST_HEADER_MAX);
+        return sph_fail_at(
+            SPH_EFORMAT, file->path,
+            "not a safetensors file: its first 8 bytes give a header of %llu bytes, expected at most %d",
+            (unsigned long long)claimed, ST_HEADER_MAX);
     size_t after = cursor_left(&in);
     const unsigned char *header = cursor_take(&in, (size_t)claimed);
     if (!header)

@@ -36,6 +36,12 @@ refuses "argument key=keep path=price.csv" train --data price.csv --out bad --ke
 printf 'index,y\n1,2\n2,3\n3,4\n4,5\n5,6\n6,7\n7,9\n' >only.csv
 refuses "format path=only.csv" train --data only.csv --out bad
 check "the message has no remedy" grep -q -e "--drop none" err
+sed 's/^index,/,/' only.csv | awk -F, -v OFS=, '{ print $0, NR == 1 ? "x" : NR * NR }' >pandas.csv # what to_csv writes
+run 0 train --data pandas.csv --target y --out pandas --no-report --epochs 2
+check "an index without a name is a feature" grep -q "7 rows, 1 features\?" out
+awk -F, -v OFS=, 'NR == 1 { print 0, 1, "y"; next } { print $1, $3, $2 }' pandas.csv >numbered.csv
+run 0 train --data numbered.csv --target y --out numbered --no-report --epochs 2
+check "a column called 0 beside 1 is left out" grep -q "7 rows, 2 features" out
 run 0 train --data price.csv --protocol reference --epochs 2 --out reference --no-report
 check "protocol reference left out a column" grep -q "300 rows, 3 features" out
 run 0 eval reference --quiet
@@ -72,6 +78,8 @@ check "accuracy of always No is $expected, found $(json churn/result.json baseli
 check "auc of always No" [ "$(json churn/result.json baseline auc)" = 0.5 ]
 check "a network that is no better gets no warning" grep -q "^warning .*accuracy" out
 check "auc does not lead where a class is rare" grep -q "^test  *[0-9]* rows, auc" out
+run 0 importance churn --repeats 2 --json
+check "importance by accuracy where a class is rare" grep -q '"metric": *"auc"' out
 run 0 show churn
 check "show has no warning" grep -q "^warning" out
 finish
