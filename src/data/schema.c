@@ -377,20 +377,42 @@ static int schema_repeats(const sph_data *data, const char *const *names, const 
     return found;
 }
 
+static int is_needed(const struct column *column, int with_targets)
+{
+    return column->role != COLUMN_DROPPED && (column->role != COLUMN_TARGET || with_targets);
+}
+
+/* Names all columns that the table lacks, and the table's column that has nearly the name of the first. */
+static int no_column(const sph_data *data, const struct sheet *sheet, size_t first, int with_targets)
+{
+    const char *name = data->columns[first].name;
+    const char *near = text_nearest(name, (const char *const *)sheet->names, sheet->columns);
+    struct text lacks = {0};
+    size_t count = 0;
+    char list[200];
+    for (size_t i = first; i < data->column_count; i++)
+        if (is_needed(&data->columns[i], with_targets) && sheet_find(sheet, data->columns[i].name) < 0)
+            text_add(&lacks, "%s'%s'", count++ ? ", " : "", data->columns[i].name);
+    if (lacks.failed)
+        return SPH_EMEMORY;
+    int err = sph_fail_of(SPH_EFORMAT, sheet->path, 0, name, "no %scolumn%s %.300s%s%s%s; the columns are %s",
+                          data->columns[first].role == COLUMN_TARGET ? "target " : "", count > 1 ? "s" : "",
+                          lacks.chars, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+                          targets_list(sheet->names, sheet->columns, list, sizeof list));
+    text_free(&lacks);
+    return err;
+}
+
 static int match_sorted(const sph_data *data, const struct sheet *sheet, const char *const *names,
                         size_t *from, int with_targets)
 {
     for (size_t i = 0; i < data->column_count; i++) {
         const struct column *column = &data->columns[i];
-        if (column->role == COLUMN_DROPPED || (column->role == COLUMN_TARGET && !with_targets))
+        if (!is_needed(column, with_targets))
             continue;
         ptrdiff_t found = sheet_find(sheet, column->name);
-        if (found < 0) {
-            char list[200];
-            return sph_fail_of(SPH_EFORMAT, sheet->path, 0, column->name,
-                               "no %s column '%s'; the columns are %s", roles[column->role].word,
-                               column->name, targets_list(sheet->names, sheet->columns, list, sizeof list));
-        }
+        if (found < 0)
+            return no_column(data, sheet, i, with_targets);
         int repeats = sheet->repeat[found] > 1 ? schema_repeats(data, names, column->name) : 1;
         if (repeats < 0)
             return repeats;

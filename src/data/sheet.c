@@ -166,7 +166,8 @@ static int check_foreign(const struct reader_file *named)
     static const char *const ends[][2] = {
         {".xlsx", "an Excel"},     {".xls", "an Excel"},      {".ods", "an OpenDocument"},
         {".parquet", "a Parquet"}, {".feather", "a Feather"}, {".arrow", "an Arrow"},
-        {".sqlite", "an SQLite"},  {".sav", "an SPSS"},       {".dta", "a Stata"}};
+        {".sqlite", "an SQLite"},  {".sav", "an SPSS"},       {".dta", "a Stata"},
+        {".json", "a JSON"},       {".jsonl", "a JSON"}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (reader_ends(named, ends[i][0]))
             return sph_fail_at(SPH_EFORMAT, named->path,
@@ -187,6 +188,10 @@ static int open_bytes(struct sheet *sheet, const struct sheet_hints *hints)
         return err;
     sheet->bytes = (const char *)sheet->file.data;
     sheet->length = sheet->file.length;
+    if (sheet->length > 4 && !memcmp(sheet->bytes, "PK\3\4", 4) &&
+        memmem(sheet->bytes, sheet->length, "[Content_Types].xml", 19))
+        return sph_fail_at(SPH_EFORMAT, sheet->path,
+                           "an Excel file, which cannot be read; save the table as CSV");
     struct reader_file file = {sheet->path, sheet->bytes, sheet->length};
     err = registry_reader(&reader, &file, READ_SHEET);
     return err ? err : reader->open_sheet(sheet, hints);

@@ -143,6 +143,15 @@ static void warn_of_classes(sph_result *result, size_t classes)
                    : "");
 }
 
+enum { FEW_ROWS = 10 };
+
+static void warn_of_few_rows(sph_result *result)
+{
+    job_warn(result,
+             "the test part has %zu row%s, too few to judge the network; use a larger --test or more data",
+             result->test.rows, result->test.rows == 1 ? "" : "s");
+}
+
 int job_baseline(const struct job_run *run, sph_result *result)
 {
     const sph_net *trained = run->nets[0];
@@ -167,7 +176,9 @@ int job_baseline(const struct job_run *run, sph_result *result)
             .self = &targets, .rows = run->split.test_rows, .targets = run->data->targets, .fetch = fetch};
         err = members_score(&net, 1, opts, &source, NULL, 0, &result->baseline);
     }
-    if (!err && loss->task == SPH_TASK_REGRESSION)
+    if (!err && result->test.rows < FEW_ROWS)
+        warn_of_few_rows(result);
+    else if (!err && loss->task == SPH_TASK_REGRESSION)
         warn_of_errors(result);
     else if (!err)
         warn_of_classes(result, loss->task == SPH_TASK_BINARY ? 2 : outputs);

@@ -5,6 +5,7 @@
  * was. The options as they would have been stay to the end, and lose only to what is clearly better. Candidates
  * train side by side, one thread each: what comes out depends on no clock and no number of threads. */
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "file/file.h"
 #include "job/job.h"
 #include "job/job_run.h"
+#include "train/tool.h"
 
 enum { RATES = 6, WIDTHS = 4, BATCHES = 4, RUNGS = 3, SHARE = 3 };
 
@@ -172,6 +174,14 @@ static void tuning_free(struct tuning *t)
 
 /* ---------------------------------------------------------------- rungs */
 
+/* The monitored value; trainers have the negative of one that is to be large. */
+static double shown_value(const struct tuning *t, double value)
+{
+    const char *monitor = t->run->job->spec.options.monitor, *name = monitor ? strchr(monitor, '_') : NULL;
+    int metric = name ? sph_word_find(SPH_WORDS_METRIC, name + 1) : -1;
+    return metric >= 0 && sph_metric_about((sph_metric)metric)->larger_is_better ? -value : value;
+}
+
 /* Everyone alive trains up to so many epochs. */
 static int climb(struct tuning *t, size_t epochs)
 {
@@ -193,7 +203,7 @@ static int climb(struct tuning *t, size_t epochs)
         c->value = c->diverged ? INFINITY : trainer_place(c->trainer->loop)->best;
         json_int_t trained = (json_int_t)trainer_place(c->trainer->loop)->epoch;
         if (json_array_append_new(c->rungs, json_pack("{s:I, s:o}", "epochs", trained, "value",
-                                                      json_number(fabs(c->value)))) < 0)
+                                                      json_number(shown_value(t, c->value)))) < 0)
             err = sph_fail(SPH_EMEMORY, "out of memory");
     }
     members_free(members);
@@ -282,6 +292,17 @@ static int recall_choice(struct job_spec *spec, const char *path)
     return err;
 }
 
+/* " (the largest tried)": a better learning rate may be outside of the range. */
+static const char *lr_at_edge(const struct tuning *t, double lr)
+{
+    int largest = t->count > 1, smallest = largest;
+    for (size_t i = 0; i < t->count; i++) {
+        largest &= t->all[i].spec->options.lr <= lr;
+        smallest &= t->all[i].spec->options.lr >= lr;
+    }
+    return largest == smallest ? "" : largest ? " (the largest tried)" : " (the smallest tried)";
+}
+
 /* A note on what was tried and chosen. */
 static int note_choice(const struct tuning *t, size_t chosen, double seconds)
 {
@@ -293,10 +314,13 @@ static int note_choice(const struct tuning *t, size_t chosen, double seconds)
     if (!chosen)
         text_add(&text, "none was better than the defaults:");
     else
-        text_add(&text, "validation score %.4g (defaults: %.4g) with", c->value, t->all[0].value);
+        text_add(&text, "%s of one network %.4g (with the defaults %.4g) with",
+                 job->spec.options.monitor ? job->spec.options.monitor : "val_loss", shown_value(t, c->value),
+                 shown_value(t, t->all[0].value));
     for (size_t i = 0; i < TUNED; i++)
-        text_add(&text, "%s --%s %s", i ? "," : "", option_row(tuned[i])->name,
-                 options_text(c->spec, tuned[i]));
+        text_add(&text, "%s --%s %s%s", i ? "," : "", option_row(tuned[i])->name,
+                 options_text(c->spec, tuned[i]),
+                 tuned[i] == OPTION_LR ? lr_at_edge(t, c->spec->options.lr) : "");
     if (text.failed) {
         text_free(&text);
         return SPH_EMEMORY;

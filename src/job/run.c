@@ -3,6 +3,7 @@
  * A finished run used on other data: scores and predictions. */
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "file/file.h"
@@ -172,6 +173,26 @@ int run_check_outputs(const sph_run *run, const char *source, const sph_data *da
                         "--dtype f64");
 }
 
+/* Whether source is what the run was trained on, under whatever path. */
+static int is_own_source(const sph_run *run, const char *source)
+{
+    const char *own = run->spec->options.data;
+    struct stat a, b;
+    return own && (!strcmp(own, source) ||
+                   (!stat(own, &a) && !stat(source, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino));
+}
+
+static int note_own_source(sph_run *run)
+{
+    char *notes = mem_format(
+        "%s%sthe run was trained on these data, so the scores include training rows; without --data "
+        "they are those of the test part",
+        run->notes ? run->notes : "", run->notes && *run->notes ? "\n" : "");
+    mem_free(run->notes);
+    run->notes = notes;
+    return notes ? 0 : SPH_EMEMORY;
+}
+
 int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out)
 {
     sph_data *data = NULL;
@@ -194,6 +215,8 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     run->notes = NULL;
     if (!err && source)
         err = data_counts(data, &run->notes);
+    if (!err && source && need_targets && is_own_source(run, source))
+        err = note_own_source(run);
     if (!err)
         err = run_check_net(run->net, data, model);
     for (size_t k = 0; k < run->members && !err; k++)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "data/registry.h"
 #include "file/file.h"
 #include "job/config.h"
 #include "job/job.h"
@@ -65,6 +66,14 @@ int run_own_data(sph_run *run, struct data_cache *cache)
 {
     if (run->data)
         return 0;
+    const char *source = run->spec->options.data;
+    if (source && *source != '/' && strcmp(source, DATA_STDIN) && !registry_find(source) &&
+        !file_exists(source))
+        return sph_fail_at(
+            SPH_EIO, source,
+            "no such file; %s was trained on it, and the path is relative to the folder in which "
+            "the training was started",
+            run->dir);
     int err = job_read_data(run->spec, 0, cache, &run->data);
     if (!err && (err = runfolder_check_content(run->dir, job_content(run->data))) < 0) {
         sph_data_free(run->data);

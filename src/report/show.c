@@ -23,7 +23,11 @@
 const char *show_data(const struct job_spec *spec)
 {
     const char *data = spec->options.data, *slash = data ? strrchr(data, '/') : NULL;
-    return slash && slash[1] ? slash + 1 : data;
+    const char *name = slash && slash[1] ? slash + 1 : data;
+    if (name != data && (!strcmp(name, "train") || !strcmp(name, "data"))) /* as good as no name */
+        for (name = slash; name > data && name[-1] != '/';)
+            name--;
+    return name;
 }
 
 void show_network(struct text *out, const struct job_spec *spec)
