@@ -4,6 +4,7 @@
 # it begins, a dot where it ends. With one feature it is phi over steps.
 #   pK      K from 0: blocks of one unit each: phi_1, phi_2 (or phi, step), step, unit
 #   note_K  why a panel of no units is empty
+#   outside_K  how many units leave the panel
 #   pKends  phi_1, phi_2 (or phi, step), unit at the end
 tall = features == 2 ? panel_height(4.7, x_high - x_low, y_high - y_low) : 4.7
 left = features == 2 ? tic_room(y_low, y_high) + 0.9 : 2.2
@@ -37,6 +38,7 @@ do for [i = 0:down * across - 1] {
         plot NaN
         unset label 2
     } else {
+        set label 3 value('outside_'.i) noenhanced at graph 0.97, 0.05 right font small_font textcolor rgb grey front
         plot for [u = 0:value('units_'.i) - 1] part('p'.i) index u using 1:2 with lines \
                  linecolor rgb colour(u + 1) linewidth (value('units_'.i) > 20 ? 0.4 : 0.7), \
              for [u = 0:value('units_'.i) - 1] part('p'.i) index u every ::0::0 using 1:2 with points pointtype 6 pointsize 0.8 \

@@ -114,6 +114,22 @@ static int write_units(struct figure *figure, const struct frames *f, const doub
     return 0;
 }
 
+/* The units that are outside of the window at some frame, or nowhere. */
+static size_t count_outside(const struct frames *f, const double low[2], const double high[2])
+{
+    size_t count = 0;
+    for (size_t j = 0; j < f->units; j++) {
+        int inside = 1;
+        for (size_t k = 0; k < f->count && inside; k++)
+            for (size_t i = 0; i < f->n; i++) {
+                double phi = f->phi[(k * f->units + j) * f->n + i];
+                inside &= phi >= low[i] && phi <= high[i];
+            }
+        count += !inside;
+    }
+    return count;
+}
+
 /* The last frame. */
 static void write_ends(struct figure *figure, const struct frames *f, size_t number)
 {
@@ -195,6 +211,8 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     if (err < 0)
         return err;
     panels_number(figure, "units", i, (double)frames.units);
+    size_t outside = count_outside(&frames, low, high);
+    panels_text(figure, "outside", i, outside ? "%zu of %zu leave" : "", outside, frames.units);
     panels_columns(figure, i, "", n == 2 ? "phi1 phi2 step unit" : "phi step step unit");
     err = write_units(figure, &frames, window);
     write_ends(figure, &frames, i);

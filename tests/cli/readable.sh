@@ -29,6 +29,6 @@ run 0 run plan.yaml --dry-run --json
 check "JSON lists not every job" [ "$(grep -o '"folder"' out | wc -l)" -eq 50 ]
 
 run 0 regions run --out pictures
-check "regions does not name what it wrote" grep -q '^written .*pictures/regions.json' out
+check "regions does not name what it wrote" grep -q 'pictures/regions.json' err
 check "regions.json" [ -s pictures/regions.json ]
 finish
