@@ -494,7 +494,7 @@ const struct command command_train = {
     .more_examples =
         "  spherelu train --data prices.csv --target price --ensemble 5 --threads 2 --out runs/five\n"
         "  spherelu train --data prices.csv --target price --tune 20 --refit --out runs/tuned\n"
-        "  spherelu train --data cifar10 --net vgg6 --norm imn --optimizer sgd --lr 0.1 \\\n"
+        "  spherelu train --data cifar10 --net vgg6 --param gmp --norm imn --optimizer sgd --lr 0.1 \\\n"
         "      --schedule step:30,60:0.1 --epochs 90 --out runs/cifar10     (needs cifar10)\n"
         "  spherelu train --data banana --hidden 10 --record boundaries:every --out runs/moving\n"
         "  spherelu train --resume --out runs/prices\n",

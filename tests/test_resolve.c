@@ -75,15 +75,15 @@ static int has_value(const char *words, const char *value)
     return 0;
 }
 
-enum { TABLE, IMAGE_NET, OPEN_IMAGES };
+enum { TABLE, IMAGES };
 
 /* The words of one default: what follows "for tables: " and so on, up to the next of these. */
 static void words_for(const char *whole, int kind, char out[256])
 {
-    static const char *const whom[] = {"for tables: ", "for image networks: ", "for images without --net: "};
+    static const char *const whom[] = {"for tables: ", "for images: "};
     const char *begin = strstr(whole, whom[kind]);
     if (!begin) {
-        kind == OPEN_IMAGES ? words_for(whole, IMAGE_NET, out) : (void)snprintf(out, 256, "%s", whole);
+        snprintf(out, 256, "%s", whole);
         return;
     }
     begin += strlen(whom[kind]);
@@ -98,9 +98,9 @@ static void assert_help_names(const struct job_spec *spec, int kind)
     size_t checked = 0;
     for (enum option_id id = 0; id < OPTION_COUNT; id++) {
         char whole[256], words[256], value[64];
-        int rule = id == OPTION_LR && kind == OPEN_IMAGES;
+        int rule = id == OPTION_LR && kind == IMAGES;
         for (size_t i = 0; i < sizeof by_rule / sizeof *by_rule; i++)
-            rule |= id == by_rule[i] && !(id == OPTION_BATCH && kind == IMAGE_NET);
+            rule |= id == by_rule[i];
         if (!options_has(spec, id) || options_given(spec, id) || rule || !option_row(id)->argument)
             continue;
         sph_option_default((size_t)id, whole, sizeof whole);
@@ -127,17 +127,15 @@ static void the_defaults_of_train_are_those_that_its_help_names(void **state)
         struct job_spec spec = resolved(&plain, tables[i]);
         assert_help_names(&spec, TABLE);
         options_free(&spec);
-        struct job_request net = request(1, "data", "x", "net", nets[i], NULL);
-        spec = resolved(&net, of_images[i]);
-        assert_help_names(&spec, IMAGE_NET);
-        options_free(&spec);
-        plain = request(1, "data", "x", NULL);
-        struct data_facts as_opened = *of_images[i];
-        if (as_opened.pictures)
-            as_opened.height = as_opened.width = defaults_folder_side(&plain);
-        spec = resolved(&plain, &as_opened);
-        assert_help_names(&spec, OPEN_IMAGES);
-        options_free(&spec);
+        struct job_request asked[] = {request(1, "data", "x", NULL), request(1, "data", "x", "net", nets[i], NULL)};
+        for (int net = 0; net < 2; net++) {
+            struct data_facts as_opened = *of_images[i];
+            if (as_opened.pictures)
+                as_opened.height = as_opened.width = defaults_folder_side(&asked[net]);
+            spec = resolved(&asked[net], &as_opened);
+            assert_help_names(&spec, IMAGES);
+            options_free(&spec);
+        }
     }
 }
 

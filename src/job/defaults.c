@@ -103,13 +103,13 @@ static int table_threads(const struct resolving *r, enum option_id id)
 enum { IMAGES_SEEN = 300000, IMAGE_EPOCHS = 30, IMAGE_EPOCHS_LEAST = 5, FOLDER_SIDE = 64 };
 
 /* If --epochs is not given, a large dataset gets fewer epochs, to save time. */
-static int open_epochs(const struct resolving *r, enum option_id id)
+static int image_epochs(const struct resolving *r, enum option_id id)
 {
     put_epochs(r, id, IMAGES_SEEN, IMAGE_EPOCHS, IMAGE_EPOCHS_LEAST);
     return 0;
 }
 
-static int open_batch(const struct resolving *r, enum option_id id)
+static int image_batch(const struct resolving *r, enum option_id id)
 {
     put_batch(r, id, r->kind->batch);
     return 0;
@@ -122,22 +122,24 @@ static int spec_is_new(const struct job_spec *spec)
     return !init || sph_word_find(SPH_WORDS_INIT, init) >= 0;
 }
 
-static int is_new(const struct resolving *r)
+static int is_our_choice(const struct resolving *r)
 {
-    return spec_is_new(r->spec);
+    return spec_is_new(r->spec) && !options_given(r->spec, OPTION_NET);
 }
 
-int defaults_choose_net(const struct job_request *request)
+int defaults_image_net(const struct job_request *request)
 {
     const struct job_spec *asked = &request->asked;
     int reference = options_given(asked, OPTION_PROTOCOL) && asked->options.protocol == PROTOCOL_REFERENCE;
-    return request->recommends && !reference && !options_given(asked, OPTION_NET) &&
-           !options_given(asked, OPTION_HIDDEN);
+    if (!request->recommends || reference)
+        return 0;
+    return options_given(asked, OPTION_NET) ? net_kind((sph_net_kind)asked->options.net)->make != NULL
+                                            : !options_given(asked, OPTION_HIDDEN);
 }
 
 size_t defaults_folder_side(const struct job_request *request)
 {
-    return defaults_choose_net(request) && spec_is_new(&request->asked) ? FOLDER_SIDE : 0;
+    return defaults_image_net(request) && spec_is_new(&request->asked) ? FOLDER_SIDE : 0;
 }
 
 /* The net's own rate is meant for its own batch; another one changes it. A batch of 0 is all rows. */
@@ -146,7 +148,7 @@ static int image_lr(const struct resolving *r, enum option_id id)
     const struct optimizer_ops *ops = optimizer_ops((sph_optimizer)r->spec->options.optimizer);
     size_t asked = r->spec->options.batch, rows = r->facts->rows;
     double batch = (double)(asked && asked < rows ? asked : rows), scale = 1;
-    if (options_given(r->spec, OPTION_BATCH) || r->is[FOR_OPEN_IMAGES])
+    if (options_given(r->spec, OPTION_BATCH) || r->is[FOR_IMAGES])
         scale = pow(batch / (double)r->kind->batch, ops->batch_power);
     options_set_real(r->spec, id, ops->rate * r->kind->lr * scale, ORIGIN_RECOMMENDED);
     return 0;
@@ -323,7 +325,7 @@ int defaults_drop(const struct job_spec *spec)
 
 static int is_drawn(const struct resolving *r)
 {
-    return defaults_drop(r->spec);
+    return !r->facts->images && defaults_drop(r->spec);
 }
 
 /* The option has no meaning for the job. */
@@ -346,27 +348,26 @@ static const struct default_row rows[] = {
     {OPTION_GRAY, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, has_pictures, "false", NULL, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, NULL, NULL, leave_unset, NULL},
-    {OPTION_SIZE, FOR_OPEN_IMAGES, has_pictures, NULL, picture_size, "64 for folders of pictures"},
     {OPTION_SIZE, FOR_ALL, has_pictures, NULL, picture_size,
-     "224 for folders of pictures; other images: as stored"},
+     "64 for folders of pictures, 224 with --init FILE or --net mlp; other images: as stored"},
     {OPTION_DECODE, FOR_ALL, has_pictures, NULL, picture_decode, "exact"},
     {OPTION_DECODE, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_AUGMENT, FOR_ALL, has_pictures, "crop", NULL, "crop for folders of pictures"},
     {OPTION_AUGMENT, FOR_ALL, has_images, "flip", NULL, "flip for other images"},
 
     {OPTION_DROP, FOR_TABLES, is_drawn, "auto", NULL, NULL},
-    {OPTION_NET, FOR_OPEN_IMAGES, NULL, "resnet18", NULL, NULL},
+    {OPTION_NET, FOR_IMAGES, NULL, "resnet18", NULL, NULL},
     {OPTION_HIDDEN, FOR_TABLES, NULL, NULL, table_hidden, "100; 128,128 from 5,000 samples on"},
     {OPTION_HIDDEN, FOR_ALL, is_mlp, "100", NULL, NULL},
     {OPTION_HIDDEN, FOR_ALL, NULL, NULL, leave_unset, NULL},
-    {OPTION_WIDTH, FOR_OPEN_IMAGES, is_new, "0.25", NULL, NULL},
-    {OPTION_WIDTH, FOR_ALL, is_image_net, "1", NULL, "1"},
+    {OPTION_WIDTH, FOR_IMAGES, is_our_choice, "0.25", NULL, "0.25 if --net is not given, otherwise 1"},
+    {OPTION_WIDTH, FOR_ALL, is_image_net, "1", NULL, NULL},
     {OPTION_WIDTH, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_STEM, FOR_ALL, has_stems, "auto", NULL, "auto"},
     {OPTION_STEM, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_PARAM, FOR_TABLES, NULL, "sphere", NULL, NULL},
-    {OPTION_PARAM, FOR_OPEN_IMAGES, NULL, "sp", NULL, NULL},
-    {OPTION_NORM, FOR_OPEN_IMAGES, NULL, "bn", NULL, NULL},
+    {OPTION_PARAM, FOR_IMAGES, NULL, "sp", NULL, NULL},
+    {OPTION_NORM, FOR_IMAGES, NULL, "bn", NULL, NULL},
     {OPTION_NORM_EPSILON, FOR_REFERENCE, norm_divides, "0.001", NULL, NULL},
     {OPTION_NORM_EPSILON, FOR_ALL, NULL, NULL, leave_unset, "1e-5"},
     {OPTION_IMN_AT, FOR_REFERENCE, norm_is_at_input, "output", NULL, NULL},
@@ -391,24 +392,24 @@ static const struct default_row rows[] = {
     {OPTION_DTYPE, FOR_REFERENCE, is_mlp, "f64", NULL, NULL},
 
     {OPTION_BATCH, FOR_TABLES, NULL, NULL, table_batch, "about 1/32 of the training samples, 32 to 256"},
-    {OPTION_BATCH, FOR_OPEN_IMAGES, NULL, NULL, open_batch, "about 1/32 of the training samples, 32 to 128"},
-    {OPTION_BATCH, FOR_IMAGES, NULL, NULL, net_batch, "128"},
+    {OPTION_BATCH, FOR_IMAGES, NULL, NULL, image_batch, "about 1/32 of the training samples, 32 to 128"},
+    {OPTION_BATCH, FOR_IMAGE_NETS, NULL, NULL, net_batch, "128"},
     {OPTION_BATCH, FOR_ALL, NULL, NULL, net_batch, NULL},
     {OPTION_LR, FOR_REFERENCE, has_radius, "0.1", NULL, NULL},
     {OPTION_LR, FOR_REFERENCE, NULL, "0.01", NULL, NULL},
     {OPTION_LR, FOR_TABLES, NULL, NULL, table_lr, "0.02; 0.01 from 5,000 samples on"},
-    {OPTION_LR, FOR_IMAGES, NULL, NULL, image_lr, "0.002 at batch 128"},
+    {OPTION_LR, FOR_IMAGE_NETS, NULL, NULL, image_lr, "0.002 at batch 128"},
     {OPTION_LR, FOR_ALL, NULL, NULL, optimizer_lr, NULL},
     {OPTION_EPOCHS, FOR_REFERENCE, is_image_net, "500", NULL, NULL},
     {OPTION_EPOCHS, FOR_REFERENCE, NULL, "5000", NULL, NULL},
     {OPTION_EPOCHS, FOR_TABLES, falls_to_zero, NULL, table_epochs,
      "200; 100 from 5,000 samples on, fewer from 50,000 on"},
-    {OPTION_EPOCHS, FOR_OPEN_IMAGES, NULL, NULL, open_epochs, "30, fewer from 10,000 samples on"},
-    {OPTION_EPOCHS, FOR_IMAGES, NULL, "30", NULL, NULL},
+    {OPTION_EPOCHS, FOR_IMAGES, NULL, NULL, image_epochs, "30, fewer from 10,000 samples on"},
+    {OPTION_EPOCHS, FOR_IMAGE_NETS, NULL, "30", NULL, NULL},
     {OPTION_SCHEDULE, FOR_REFERENCE, is_image_net, "plateau:5:0.1:0.0001", NULL, NULL},
     {OPTION_SCHEDULE, FOR_REFERENCE, NULL, "plateau:50:0.1:0.0001", NULL, NULL},
     {OPTION_SCHEDULE, FOR_TABLES, NULL, "cosine", NULL, NULL},
-    {OPTION_SCHEDULE, FOR_IMAGES, NULL, "cosine", NULL, NULL},
+    {OPTION_SCHEDULE, FOR_IMAGE_NETS, NULL, "cosine", NULL, NULL},
     {OPTION_PATIENCE, FOR_REFERENCE, is_image_net, "10", NULL, NULL},
     {OPTION_PATIENCE, FOR_REFERENCE, NULL, "100", NULL, NULL},
     {OPTION_PATIENCE, FOR_TABLES, falls_to_zero, "0", NULL, "0, never; 100 with another --schedule"},
@@ -571,13 +572,15 @@ static void words_of(enum option_id id, struct text words[DEFAULT_FORS])
         const struct default_row *row = &rows[i];
         if (row->id != id || row->when == FOR_REFERENCE)
             continue;
-        rest &= row->when == FOR_TABLES || row->when == FOR_OPEN_IMAGES ||
+        rest &= row->when == FOR_TABLES || row->when == FOR_IMAGES ||
                 (!row_words(row) && row->compute != leave_unset);
-        if (row_words(row))
-            add_words(&words[row->when], row_words(row));
+        enum default_for whom = row->when == FOR_IMAGE_NETS ? FOR_IMAGES : row->when;
+        if (row_words(row) && !(row->when == FOR_IMAGE_NETS && words[FOR_IMAGES].length))
+            add_words(&words[whom], row_words(row));
     }
-    if (rest && *option_row(id)->initial)
-        add_words(&words[words[FOR_TABLES].length ? FOR_IMAGES : FOR_ALL], option_row(id)->initial);
+    enum default_for whom = words[FOR_TABLES].length ? FOR_IMAGES : FOR_ALL;
+    if (rest && *option_row(id)->initial && !words[whom].length)
+        add_words(&words[whom], option_row(id)->initial);
 }
 
 void defaults_words(struct text *out, enum option_id id)
@@ -585,14 +588,13 @@ void defaults_words(struct text *out, enum option_id id)
     static const char *const whom[] = {
         [FOR_ALL] = "",
         [FOR_TABLES] = " for tables",
-        [FOR_IMAGES] = " for image networks",
-        [FOR_OPEN_IMAGES] = " for images without --net",
+        [FOR_IMAGES] = " for images",
     };
     struct text words[DEFAULT_FORS] = {0};
     words_of(id, words);
     const struct text *tables = &words[FOR_TABLES], *images = &words[FOR_IMAGES];
     int alike = tables->length && images->length && !strcmp(tables->chars, images->chars);
-    for (int of = 0; of <= FOR_OPEN_IMAGES; of++)
+    for (int of = 0; of <= FOR_IMAGES; of++)
         if (words[of].length && !(alike && of == FOR_IMAGES))
             text_add(out, "%s%s: %s", out->length ? ";" : "default", alike ? "" : whom[of], words[of].chars);
     for (int of = 0; of < DEFAULT_FORS; of++)

@@ -9,9 +9,9 @@
 #include "net/zoo.h"
 #include "rows/data.h"
 
-/* For whom a row is. FOR_TABLES: dense networks on tables in `train`, where the data choose. FOR_OPEN_IMAGES: images in `train` without
- * --net and --hidden, for which FOR_IMAGES is true too. */
-enum default_for { FOR_ALL, FOR_TABLES, FOR_IMAGES, FOR_OPEN_IMAGES, FOR_REFERENCE, DEFAULT_FORS };
+/* For whom a row is. FOR_TABLES: mlp in `train`. FOR_IMAGES: image networks in `train`, whether --net was asked for or not.
+ * FOR_IMAGE_NETS: image networks anywhere, experiments included. */
+enum default_for { FOR_ALL, FOR_TABLES, FOR_IMAGES, FOR_IMAGE_NETS, FOR_REFERENCE, DEFAULT_FORS };
 
 /* A spec while it is made. */
 struct resolving {
@@ -34,8 +34,8 @@ struct default_row {
  * the inputs, or under protocol reference. */
 int defaults_drop(const struct job_spec *spec);
 
-/* Whether `train` chooses the network if the data are images: none was asked for. */
-int defaults_choose_net(const struct job_request *request);
+/* Whether `train` takes an image network if the data are images: no other was asked for. */
+int defaults_image_net(const struct job_request *request);
 
 /* The side of the pictures in a folder unless --size is given; 0: the default of folders. */
 size_t defaults_folder_side(const struct job_request *request);

@@ -292,13 +292,13 @@ static int resolve(const struct job_request *request, struct resolving *r)
     int reference = asked->protocol == PROTOCOL_REFERENCE && options_given(&request->asked, OPTION_PROTOCOL);
     r->is[FOR_ALL] = 1;
     r->is[FOR_REFERENCE] = reference;
-    r->is[FOR_OPEN_IMAGES] = r->facts->images && defaults_choose_net(request);
+    r->is[FOR_IMAGES] = r->facts->images && defaults_image_net(request);
     int err = defaults_put_net(r);
     if (err < 0)
         return err;
     r->kind = net_kind((sph_net_kind)r->spec->options.net);
-    r->is[FOR_IMAGES] = r->kind->make != NULL;
-    r->is[FOR_TABLES] = request->recommends && !reference && !r->kind->make && !r->facts->images;
+    r->is[FOR_IMAGE_NETS] = r->kind->make != NULL;
+    r->is[FOR_TABLES] = request->recommends && !reference && !r->kind->make;
     if (!(err = defaults_put(r)))
         err = check(r);
     if (!err)

@@ -182,6 +182,15 @@ static int is_own_source(const sph_run *run, const char *source)
                    (!stat(own, &a) && !stat(source, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino));
 }
 
+/* Whether data have the rows that the run was trained on: of a dataset with a test part of its own, only that part is read. */
+static int has_training_rows(const sph_run *run, const sph_data *data)
+{
+    sph_split split = {0};
+    int err = runfolder_read_split(&split, run->dir, data->rows);
+    sph_split_free(&split);
+    return !err;
+}
+
 static int note_own_source(sph_run *run)
 {
     char *notes = mem_format(
@@ -215,7 +224,7 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     run->notes = NULL;
     if (!err && source)
         err = data_counts(data, &run->notes);
-    if (!err && source && need_targets && is_own_source(run, source))
+    if (!err && source && need_targets && is_own_source(run, source) && has_training_rows(run, data))
         err = note_own_source(run);
     if (!err)
         err = run_check_net(run->net, data, model);

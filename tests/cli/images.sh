@@ -51,7 +51,7 @@ gzip -c labels >digits/train-labels-idx1-ubyte.gz
 idx 50 2
 mv images digits/t10k-images-idx3-ubyte
 mv labels digits/t10k-labels-idx1-ubyte
-small=(--net vgg6 --width 0.0625 --batch 16)
+small=(--net vgg6 --width 0.0625 --param gmp --norm none --batch 16)
 
 # ---- training, scores and predictions
 run 0 train --quiet --data ten "${small[@]}" --norm imn --epochs 6 --out a
@@ -93,7 +93,7 @@ same_run a again
 
 # ---- IDX; an mlp takes the pixels as a row; other precisions and kinds
 run 0 train --quiet --data digits --net mlp --hidden 20 --epochs 30 --augment none --out flat
-shows "digits: 250 rows, 120 features" "120-20-3 gmp"
+shows "digits: 250 rows, 120 features" "120-20-3 sphere"
 check "an mlp on images learns: $(json flat/result.json test accuracy)" \
     awk -v a="$(json flat/result.json test accuracy)" 'BEGIN { exit !(a > 0.9) }'
 run 0 eval flat --data digits/t10k-images-idx3-ubyte --json

@@ -167,13 +167,13 @@ check "a line a picture: $(head -2 cats.csv)" [ "$(wc -l <cats.csv)" -eq 7 ]
 # what is not said: 30 epochs, and the command of the page says so
 run 0 train --data photos --net vgg6 --width 0.125 --size 32 --quiet --out runs/thirty
 check "not 30 epochs: $(grep epochs runs/thirty/config.yaml)" grep -q 'epochs: 30$' runs/thirty/config.yaml
-# 0.002 is meant for 128 pictures a step: another batch has another rate, unless one is said
+# 0.002 is meant for 128 images a step: another batch (of the 12 images, by default) has another rate, unless --lr is given
 while read -r lr options; do
     # shellcheck disable=SC2086 # words
     run 0 train --data photos --net vgg6 --width 0.125 --size 32 --epochs 1 --quiet --no-report $options --out "runs/rate$((++rates))"
     check "${options:-no option}: $(grep ' lr:' runs/rate$rates/config.yaml), expected $lr" grep -qx "  lr: $lr" runs/rate$rates/config.yaml
 done <<'RATES'
-0.002
+0.0006123724356957945
 0.0005 --batch 8
 0.000125 --batch 8 --optimizer sgd
 0.0625 --batch 8 --lr 0.0625
@@ -187,9 +187,9 @@ check "the page's command: $(grep -o 'spherelu train .*' runs/open/report.html)"
 run 0 train --resume --quiet --out runs/open
 shows "network   resnet18 sp+bn"
 run 0 train --data photos --size 32 --hidden 5 --epochs 1 --quiet --no-report --out runs/flat
-shows "network   3072-5-2 gmp"
+shows "network   3072-5-2 sphere"
 run 0 train --data photos --size 32 --net mlp --epochs 1 --quiet --out runs/flat100
-shows "network   3072-100-2 gmp"
+shows "network   3072-100-2 sphere"
 check "the page's command leaves mlp out" grep -q -e "--net mlp" runs/flat100/report.html
 run 0 train --data photos --epochs 1 --quiet --no-report --out runs/side
 shows "photos: 12 rows, 12288 features"
