@@ -164,6 +164,7 @@ static void images_without_a_network_get_a_small_resnet(void **state)
     spec = resolved(&method, &images);
     assert_value(&spec, OPTION_NET, "resnet18", ORIGIN_RECOMMENDED);
     assert_value(&spec, OPTION_NORM, "imn", ORIGIN_COMMAND);
+    assert_value(&spec, OPTION_IMN_AT, "output", ORIGIN_RECOMMENDED);
     options_free(&spec);
 
     struct job_request pretrained = request(1, "init", "x.safetensors", NULL);

@@ -371,6 +371,7 @@ static const struct default_row rows[] = {
     {OPTION_NORM_EPSILON, FOR_REFERENCE, norm_divides, "0.001", NULL, NULL},
     {OPTION_NORM_EPSILON, FOR_ALL, NULL, NULL, leave_unset, "1e-5"},
     {OPTION_IMN_AT, FOR_REFERENCE, norm_is_at_input, "output", NULL, NULL},
+    {OPTION_IMN_AT, FOR_IMAGES, norm_is_at_input, "output", NULL, NULL},
     {OPTION_IMN_AT, FOR_ALL, NULL, NULL, leave_unset, "input"},
     {OPTION_MBN_BIAS, FOR_REFERENCE, norm_adds_bias, "none", NULL, NULL},
     {OPTION_MBN_BIAS, FOR_ALL, NULL, NULL, leave_unset, "after"},
