@@ -37,7 +37,7 @@ else
 fi
 
 # ---- trained on as the folder: the same bits, whoever reads it; jobs side by side too
-small=(--net mobile --width 0.1 --param sp --norm bn --batch 10 --epochs 2 --patience 0 --augment flip)
+small=(--net mobile --size 224 --width 0.1 --param sp --norm bn --batch 10 --epochs 2 --patience 0 --augment flip)
 run 0 train --quiet --data set "${small[@]}" --out files
 run 0 train --quiet --data packed "${small[@]}" --out mapped
 check "another network came of it" cmp files/model.safetensors mapped/model.safetensors
@@ -73,7 +73,7 @@ check "JPEG files are not decoded whole" [ "$(cat packed/decode.txt)" = exact ]
 check "the config does not say it" grep -q "decode: exact" mapped/config.yaml
 run 0 pack set fast --size 28 --decode scaled --quiet
 check "the set does not keep it" [ "$(cat fast/decode.txt)" = scaled ]
-run 0 train --quiet --data fast --net mobile --width 0.1 --param sp --norm bn --batch 10 --epochs 1 --out fast-run
+run 0 train --quiet --data fast --net mobile --width 0.1 --param sp --norm bn --batch 10 --schedule none --epochs 1 --out fast-run
 check "the model does not keep it" grep -q "decode: scaled" fast-run/config.yaml
 run 0 train --quiet --resume --epochs 2 --out fast-run
 run 2 train --quiet --data fast --net mobile --width 0.1 --decode exact --out again
