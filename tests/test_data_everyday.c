@@ -146,11 +146,11 @@ static void whole_numbers_without_a_gap_from_0_or_1_are_classes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sph_data *data = open_with(whole(cases[i].cells), NULL);
-        char *notes = NULL;
-        assert_int_equal(data_notes(data, &notes), 0);
+        struct text notes = {0};
+        data_notes(data, &notes);
         assert_int_equal(sph_data_task(data), cases[i].task);
-        assert_int_equal(notes != NULL, cases[i].noted);
-        mem_free(notes);
+        assert_int_equal(notes.chars != NULL, cases[i].noted);
+        text_free(&notes);
         sph_data_free(data);
     }
 }
@@ -167,15 +167,16 @@ static void drop_auto_leaves_out_constants_ids_and_free_text(void **state)
     sph_data_defaults(&opts);
     opts.drop = "auto";
     sph_data *data = open_with(csv_with(text), &opts);
-    char name[40], *notes = NULL;
-    assert_int_equal(data_notes(data, &notes), 0);
+    char name[40];
+    struct text notes = {0};
+    data_notes(data, &notes);
     assert_int_equal(sph_data_features(data), 4); /* paid, and three towns */
     sph_data_feature(data, 0, name, sizeof name);
     assert_string_equal(name, "paid");
     static const char *const left_out[] = {"'row'", "'customer_id'", "'same'", "'note'"};
     for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
-        assert_non_null(strstr(notes, left_out[i]));
-    mem_free(notes);
+        assert_non_null(strstr(notes.chars, left_out[i]));
+    text_free(&notes);
     sph_data_free(data);
 }
 
@@ -193,10 +194,10 @@ static void a_word_that_training_did_not_see_is_counted_or_refused(void **state)
     assert_int_equal(data_open_like(&data, path, schema, 0, &how), 0);
     assert_int_equal(data->counts.unseen, 1);
     assert_true(data->x[3] == 0 && data->x[4] == 0 && data->x[5] == 2);
-    char *counts = NULL;
-    assert_int_equal(data_counts(data, &counts), 0);
-    assert_non_null(strchr(counts, '\n')); /* a line for missing cells, a line for words */
-    mem_free(counts);
+    struct text counts = {0};
+    data_counts(data, &counts);
+    assert_non_null(strchr(counts.chars, '\n')); /* a line for missing cells, a line for words */
+    text_free(&counts);
     assert_int_equal(data->kept.columns, 2);
     assert_string_equal(data->kept.cells[2], "k,2");
     assert_string_equal(data->kept.cells[5], "");
@@ -218,10 +219,10 @@ static void rows_left_out_are_counted_by_their_reason(void **state)
     sph_data_defaults(&opts);
     opts.missing = SPH_MISSING_DROP;
     sph_data *data = open_with(csv_with("x,y\n1,1.5\n,2.5\n3,\n4,4.5\n5,1.5\n"), &opts);
-    char *counts = NULL;
-    assert_int_equal(data_counts(data, &counts), 0);
-    assert_true(*counts == '2' && strstr(counts, ": 1 ") && strstr(counts, ", 1 "));
-    mem_free(counts);
+    struct text counts = {0};
+    data_counts(data, &counts);
+    assert_true(*counts.chars == '2' && strstr(counts.chars, ": 1 ") && strstr(counts.chars, ", 1 "));
+    text_free(&counts);
     sph_data_free(data);
 }
 

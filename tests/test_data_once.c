@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "compare/tool.h"
 #include "data/cache.h"
@@ -60,7 +61,7 @@ static size_t threads(void)
     size_t count = 1;
     if (file_list(&names, &count, "/proc/self/task") < 0)
         return 1;
-    file_list_free(names, count);
+    mem_free_texts(names, count);
     return count;
 }
 

@@ -42,7 +42,7 @@ static int tear_down(void **state)
             remove(path);
             mem_free(path);
         }
-    file_list_free(names, count);
+    mem_free_texts(names, count);
     return rmdir(dir);
 }
 
@@ -93,7 +93,7 @@ static void records_carry_the_sums_of_tfrecord(void **state)
     assert_int_equal(records, 5); /* version, start of a session, settings, scalar, histogram */
     mem_free(path);
     mem_free(bytes);
-    file_list_free(names, count);
+    mem_free_texts(names, count);
 }
 
 #if __has_include("events.pb-c.h")
@@ -119,7 +119,7 @@ static Events__Event *written_histogram(const double *numbers, size_t count)
     assert_non_null(event);
     mem_free(path);
     mem_free(bytes);
-    file_list_free(names, files);
+    mem_free_texts(names, files);
     return event;
 }
 #endif

@@ -105,7 +105,7 @@ static void grid_open(struct grid *grid, sph_net *net, const sph_regions_opts *o
                       const sph_regions *regions)
 {
     *grid = (struct grid){.net = net, .regions = regions, .opts = opts};
-    grid->points = POINTS + sph_regions_count(regions);
+    grid->points = POINTS + regions->count;
     grid->exempt = net->dtype == SPH_F64 ? near_edge : 1e-4;
     grid->bit_at = calloc(net->node_count, sizeof *grid->bit_at);
     for (size_t i = 0; i < net->node_count; i++) {
@@ -162,7 +162,7 @@ static double depth(const struct grid *grid, const sph_region *region, const dou
 /* Bits of all nodes that cut, one after the other, from the packed pattern. */
 static void unpack(const sph_regions *regions, const sph_region *region, uint8_t *bits)
 {
-    for (size_t k = 0; k < sph_regions_layers(regions); k++) {
+    for (size_t k = 0; k < regions->layer_count; k++) {
         sph_regions_layer layer;
         assert_int_equal(sph_regions_layer_at(regions, k, &layer), 0);
         for (size_t j = 0; j < layer.units; j++)
@@ -193,7 +193,7 @@ static void check_grid(struct grid *grid)
     const double *w = grid->opts->window;
     double dx = (w[1] - w[0]) / SIDE, dy = (w[3] - w[2]) / SIDE;
     uint8_t *bits = calloc(grid->bits + 1, 1);
-    for (size_t r = 0; r < sph_regions_count(grid->regions); r++) {
+    for (size_t r = 0; r < grid->regions->count; r++) {
         sph_region region;
         assert_int_equal(sph_regions_at(grid->regions, r, &region), 0);
         unpack(grid->regions, &region, bits);
@@ -240,14 +240,14 @@ static int by_pattern(const void *a, const void *b)
     sph_regions_layer last;
     assert_int_equal(sph_regions_at(sorting, *(const size_t *)a, &left), 0);
     assert_int_equal(sph_regions_at(sorting, *(const size_t *)b, &right), 0);
-    assert_int_equal(sph_regions_layer_at(sorting, sph_regions_layers(sorting) - 1, &last), 0);
+    assert_int_equal(sph_regions_layer_at(sorting, sorting->layer_count - 1, &last), 0);
     return memcmp(left.pattern, right.pattern, last.byte + (last.units + 7) / 8);
 }
 
 /* Areas sum to the window's, polygons are convex and run anticlockwise, no pattern comes twice. */
 static void check_whole(const sph_regions *regions, const double *w)
 {
-    size_t count = sph_regions_count(regions), before = 1;
+    size_t count = regions->count, before = 1;
     double sum = 0, area = (w[1] - w[0]) * (w[3] - w[2]);
     size_t *order = calloc(count, sizeof *order);
     for (size_t r = 0; r < count; r++) {
@@ -269,7 +269,7 @@ static void check_whole(const sph_regions *regions, const double *w)
     qsort(order, count, sizeof *order, by_pattern);
     for (size_t r = 1; r < count; r++)
         assert_true(by_pattern(&order[r - 1], &order[r]) != 0);
-    for (size_t k = 0; k < sph_regions_layers(regions); k++) {
+    for (size_t k = 0; k < regions->layer_count; k++) {
         sph_regions_layer layer;
         assert_int_equal(sph_regions_layer_at(regions, k, &layer), 0);
         assert_true(layer.regions >= before && layer.regions <= count);
@@ -355,12 +355,12 @@ static size_t check_edges(const struct grid *grid)
     size_t count = sph_regions_edges(grid->regions, &edge), switched = 0;
     assert_int_equal(sph_regions_edges(grid->regions, NULL), count);
     assert_int_equal(sph_regions_edges(NULL, NULL), 0);
-    assert_int_equal(count + 1, sph_regions_count(grid->regions)); /* a cut makes one region two */
+    assert_int_equal(count + 1, grid->regions->count); /* a cut makes one region two */
     for (size_t p = 0; p < POINTS - 1; p += 53) {
         size_t q = p + 1, bit = 0;
         if (q % SIDE == 0)
             continue;
-        for (size_t k = 0; k < sph_regions_layers(grid->regions); k++) {
+        for (size_t k = 0; k < grid->regions->layer_count; k++) {
             sph_regions_layer layer;
             assert_int_equal(sph_regions_layer_at(grid->regions, k, &layer), 0);
             for (size_t unit = 0; unit < layer.units; unit++, bit++) {
@@ -486,8 +486,8 @@ static size_t compare(const struct net_spec *spec, sph_dtype dtype, uint64_t see
     printf("%zu-%zu-%zu-%zu-%zu %s+%s: %zu regions in %.1f ms, %zu of %d points near an edge, %zu thin "
            "regions, %zu wrong\n",
            spec->inputs, spec->hidden[0], spec->hidden[1], spec->hidden[2], spec->outputs,
-           param_word[spec->param], norm_word[spec->norm], sph_regions_count(regions), 1e3 * seconds,
-           grid.exempted, POINTS, grid.thin, grid.wrong);
+           param_word[spec->param], norm_word[spec->norm], regions->count, 1e3 * seconds, grid.exempted,
+           POINTS, grid.thin, grid.wrong);
     assert_int_equal(grid.wrong, 0);
     assert_true(grid.exempted <= (dtype == SPH_F64 ? 2 : POINTS / 5));
     assert_true(dtype != SPH_F64 || grid.thin <= 2);
@@ -564,7 +564,7 @@ static void two_layers_of_64_units_take_less_than_a_second(void **state)
         double start = clock_seconds();
         assert_int_equal(sph_regions_new(&regions, net, &view.opts), 0);
         best = fmin(best, clock_seconds() - start);
-        count = sph_regions_count(regions);
+        count = regions->count;
         sph_regions_free(regions);
     }
     printf("2-64-64-1: %zu regions in %.1f ms\n", count, 1e3 * best);

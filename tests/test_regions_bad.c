@@ -120,15 +120,15 @@ static void a_stop_leaves_the_regions_found_so_far(void **state)
     assert_int_equal(sph_regions_new(&regions, net, &opts), 0);
     sph_regions_sum(regions, &total);
     assert_int_equal(total.stopped, 1);
-    assert_int_equal(sph_regions_count(regions), 64);
-    assert_int_equal(sph_regions_layers(regions), 2);
+    assert_int_equal(regions->count, 64);
+    assert_int_equal(regions->layer_count, 2);
     assert_true(total.area > 0 && total.area < 4);
     sph_regions_free(regions);
     opts.progress = NULL;
     assert_int_equal(sph_regions_new(&regions, net, &opts), 0);
     sph_regions_sum(regions, &total);
     assert_int_equal(total.stopped, 0);
-    assert_true(sph_regions_count(regions) > 64);
+    assert_true(regions->count > 64);
     sph_regions_free(regions);
     sph_net_free(net);
 }
@@ -166,10 +166,10 @@ static void large_and_small_weights_have_the_regions_of_middling_ones(void **sta
     sph_regions *expected = cut(times(1), SPH_TASK_BINARY);
     sph_regions_total total, same;
     sph_regions_sum(expected, &total);
-    assert_true(sph_regions_count(expected) > 60);
+    assert_true(expected->count > 60);
     for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
         sph_regions *regions = cut(times(factors[f]), SPH_TASK_BINARY);
-        assert_int_equal(sph_regions_count(regions), sph_regions_count(expected));
+        assert_int_equal(regions->count, expected->count);
         assert_int_equal(sph_regions_segments(regions, NULL), sph_regions_segments(expected, NULL));
         sph_regions_sum(regions, &same);
         assert_true(fabs(same.length - total.length) < 1e-9 && fabs(same.smallest - total.smallest) < 1e-12);
@@ -223,7 +223,7 @@ static void json_parses_whatever_the_numbers_are(void **state)
     fclose(file);
     json_decref(all);
 
-    for (size_t i = 0; i < sph_regions_count(regions); i++)
+    for (size_t i = 0; i < regions->count; i++)
         regions->region[i].area = i ? INFINITY : NAN;
     file = tmpfile();
     assert_int_equal(sph_regions_json(regions, STREAM_SINK(file)), 0);
@@ -289,7 +289,7 @@ static void every_allocation_may_fail(void **state)
     }
     assert_int_equal(err, 0);
     assert_true(failures > 60);
-    assert_true(sph_regions_count(regions) > 20);
+    assert_true(regions->count > 20);
     sph_regions_free(regions);
     sph_net_free(net);
 }
@@ -305,8 +305,8 @@ static void json_holds_every_region(void **state)
     rewind(file);
     json_t *all = json_loadf(file, JSON_REJECT_DUPLICATES, NULL), *list = json_object_get(all, "regions");
     assert_non_null(all);
-    assert_int_equal(json_array_size(list), sph_regions_count(regions));
-    for (size_t i = 0; i < sph_regions_count(regions); i++) {
+    assert_int_equal(json_array_size(list), regions->count);
+    for (size_t i = 0; i < regions->count; i++) {
         const json_t *one = json_array_get(list, i), *pattern = json_object_get(one, "pattern");
         sph_region region;
         char hex[16];
@@ -325,7 +325,7 @@ static void json_holds_every_region(void **state)
         assert_string_equal(json_string_value(json_array_get(pattern, 1)), hex);
     }
     assert_int_equal(json_array_size(json_object_get(all, "decision")), sph_regions_segments(regions, NULL));
-    assert_true(json_number_value(json_object_get(all, "count")) == (double)sph_regions_count(regions));
+    assert_true(json_number_value(json_object_get(all, "count")) == (double)regions->count);
     json_decref(all);
     fclose(file);
     sph_regions_free(regions);
@@ -395,7 +395,7 @@ static void regions_of_a_run_survive_a_lack_of_memory(void **state)
         }
         assert_int_equal(err, 0);
         assert_true(failures > 30);
-        assert_true(sph_regions_count(regions) > 1);
+        assert_true(regions->count > 1);
         sph_regions_free(regions);
     }
     sph_run_free(run);

@@ -59,6 +59,19 @@ static void near(const struct check *c, const char *what, double have, double wa
         fail_msg("%s, step %zu: %s is %.17g, expected %.17g", c->what, c->steps, what, have, want);
 }
 
+/* phi, normal (m, n) <- the frame of a layer. */
+static void read_frame(const sph_tracker *tracker, const sph_net *net, size_t layer, double *phi,
+                       double *normal)
+{
+    const struct param_shape *shape = &net->layers[layer].shape;
+    size_t count = shape->m * shape->n;
+    double *raw = numbers(2 * count);
+    tracker_frame(tracker, layer, raw, raw + count);
+    net->k->to_double(count, raw, phi);
+    net->k->to_double(count, raw + count, normal);
+    free(raw);
+}
+
 static void compare(struct check *c, const sph_net *net, size_t layer)
 {
     size_t n = net->layers[layer].shape.n, m = net->layers[layer].shape.m, count = 0;
@@ -66,7 +79,7 @@ static void compare(struct check *c, const sph_net *net, size_t layer)
     memcpy(phi, c->phi[layer], m * n * sizeof *phi);
     memcpy(u, c->u[layer], m * n * sizeof *u);
     keep(c, net, layer);
-    assert_int_equal(sph_tracker_frame(c->tracker, layer, frame, normal), 1);
+    read_frame(c->tracker, net, layer, frame, normal);
     double *move = numbers(m), *turn = numbers(m), largest = 0;
     for (size_t j = 0; j < m; j++) {
         double squares = 0, size = 0;
@@ -257,7 +270,7 @@ static void units_without_a_direction_do_not_count(void **state)
             tracker_start(tracker, &view);
         assert_int_equal(sph_tracker_layer(tracker, 0, &motion), 1);
         assert_int_equal(motion.units, units[step]);
-        assert_int_equal(sph_tracker_frame(tracker, 0, phi, normal), 1);
+        read_frame(tracker, net, 0, phi, normal);
         if (step == 0)
             assert_true(isnan(phi[4]) && isnan(normal[3]) && normal[7] == 1 && phi[7] == -0.5 && phi[6] == 0);
         if (step == 1) { /* unit 0 rests, unit 2 turns by 90 degrees, unit 3 comes nearer by 1/8 */
@@ -274,21 +287,20 @@ static void units_without_a_direction_do_not_count(void **state)
     }
     sph_motion motion;
     assert_fails(sph_tracker_layer(tracker, 1, &motion), SPH_EARG, .key = "layer");
-    assert_int_equal(sph_tracker_frame(tracker, 1, phi, normal), SPH_EARG);
     weights_free(weights);
     sph_tracker_free(tracker);
     sph_net_free(net);
     sph_tracker_free(NULL);
 }
 
-static void frames_in_the_nets_numbers_are_those_in_f64(void **state)
+static void frames_are_the_hyperplanes_of_the_net(void **state)
 {
     (void)state;
     enum { M = 19, N = 7 };
     for (int wide = 0; wide < 2; wide++) {
         sph_net *net = open_net(wide ? SPH_F64 : SPH_F32, KERNELS_FASTEST);
         ready(net, dense(net, sph_net_input(net, N), M, SPH_PARAM_GMP, SPH_NORM_NONE, SPH_ACT_RELU), 1);
-        double lambda[M], phi[M * N], normal[M * N], raw_phi[M * N], raw_normal[M * N];
+        double lambda[M], phi[M * N], normal[M * N], w[M * N], b[M], s[M];
         for (size_t j = 0; j < M; j++)
             lambda[j] = 0.25 * (double)j - 1;
         assert_int_equal(sph_net_set(net, "layers.0.lambda", lambda, M), 0);
@@ -299,11 +311,12 @@ static void frames_in_the_nets_numbers_are_those_in_f64(void **state)
         weights_materialize(weights);
         sph_view_layer layer = {weights->layer[0].w, weights->layer[0].ldw, weights->layer[0].b, NULL};
         tracker_start(tracker, &(sph_view){.net = net, .layer = &layer});
-        sph_tracker_frame(tracker, 0, phi, normal);
-        tracker_frame(tracker, 0, raw_phi, raw_normal);
-        for (size_t i = 0; i < M * N; i++) {
-            assert_true(get_number(net->k, raw_normal, i) == normal[i]);
-            assert_true(fabs(get_number(net->k, raw_phi, i) - phi[i]) <= 0x1p-23 * fabs(phi[i]));
+        read_frame(tracker, net, 0, phi, normal);
+        assert_int_equal(sph_net_weight(net, 0, w, b, s), 0);
+        for (size_t i = 0; i < M * N; i++) { /* one rounding of the length, one of each product */
+            double length = param_length(N, w + i / N * N), u = w[i] / length, eps = wide ? 0x1p-50 : 0x1p-21;
+            assert_true(fabs(normal[i] - u) <= eps);
+            assert_true(fabs(phi[i] + b[i / N] / length * u) <= eps * fabs(b[i / N] / length));
         }
         weights_free(weights);
         sph_tracker_free(tracker);
@@ -349,12 +362,10 @@ static void before_the_start_there_is_no_boundary(void **state)
     (void)state;
     for (int wide = 0; wide < 2; wide++) {
         struct by_hand h = by_hand(wide ? SPH_F64 : SPH_F32, 3, 4);
-        double phi[12] = {0}, normal[12] = {0}, raw_phi[12] = {0}, raw_normal[12] = {0};
-        assert_int_equal(sph_tracker_frame(h.tracker, 0, phi, normal), 1);
-        tracker_frame(h.tracker, 0, raw_phi, raw_normal);
+        double phi[12] = {0}, normal[12] = {0};
+        read_frame(h.tracker, h.net, 0, phi, normal);
         for (size_t i = 0; i < 12; i++)
-            assert_true(isnan(phi[i]) && isnan(normal[i]) && isnan(get_number(h.net->k, raw_phi, i)) &&
-                        isnan(get_number(h.net->k, raw_normal, i)));
+            assert_true(isnan(phi[i]) && isnan(normal[i]));
         by_hand_free(&h);
     }
 }
@@ -365,18 +376,17 @@ static void frames_hold_no_negative_zero(void **state)
     enum { N = 19, M = 3 }; /* more inputs than are written at once */
     for (int wide = 0; wide < 2; wide++) {
         struct by_hand h = by_hand(wide ? SPH_F64 : SPH_F32, N, M);
-        double w[M * N], phi[M * N], normal[M * N], raw_phi[M * N], raw_normal[M * N];
+        double w[M * N], phi[M * N], normal[M * N];
         for (size_t i = 0; i < M * N; i++)
             w[i] = i % 3 == 0 ? 1 : i % 3 == 1 ? 0 : -0.0;
         by_hand_take(&h, w, (const double[M]){0, 1, -1}, 1);
-        assert_int_equal(sph_tracker_frame(h.tracker, 0, phi, normal), 1);
-        tracker_frame(h.tracker, 0, raw_phi, raw_normal);
+        read_frame(h.tracker, h.net, 0, phi, normal);
         for (size_t i = 0; i < M * N; i++) {
-            double other = get_number(h.net->k, raw_phi, i), u = get_number(h.net->k, raw_normal, i);
-            assert_true((w[i] == 0) == (u == 0) && u == normal[i]);
-            assert_true((w[i] == 0 || i < N) == (other == 0) && fabs(other - phi[i]) < 1e-7);
+            double length = param_length(N, w + i / N * N), b = (double[M]){0, 1, -1}[i / N];
+            assert_true((w[i] == 0) == (normal[i] == 0) && fabs(normal[i] - w[i] / length) < 1e-6);
+            assert_true((w[i] == 0 || i < N) == (phi[i] == 0));
+            assert_true(fabs(phi[i] + b / length * (w[i] / length)) < 1e-6);
             assert_false((phi[i] == 0 && signbit(phi[i])) || (normal[i] == 0 && signbit(normal[i])));
-            assert_false((other == 0 && signbit(other)) || (u == 0 && signbit(u)));
         }
         by_hand_free(&h);
     }
@@ -417,7 +427,7 @@ int main(void)
         cmocka_unit_test(a_tracker_sees_what_hyperplanes_say),
         cmocka_unit_test(a_tracker_follows_convolutions),
         cmocka_unit_test(units_without_a_direction_do_not_count),
-        cmocka_unit_test(frames_in_the_nets_numbers_are_those_in_f64),
+        cmocka_unit_test(frames_are_the_hyperplanes_of_the_net),
         cmocka_unit_test(before_the_start_there_is_no_boundary),
         cmocka_unit_test(frames_hold_no_negative_zero),
         cmocka_unit_test(a_move_beyond_the_range_is_inf_and_alone),

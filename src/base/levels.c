@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/order.h"
 
 /* ---------------------------------------------------------------- SipHash-1-3 (Aumasson and Bernstein, 2012) */
 
@@ -138,19 +139,14 @@ void levels_free(struct levels *levels)
     *levels = (struct levels){0};
 }
 
-static int compare(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 void levels_sort(struct levels *levels)
 {
     if (levels->count)
-        qsort(levels->text, levels->count, sizeof *levels->text, compare);
+        qsort(levels->text, levels->count, sizeof *levels->text, by_text);
 }
 
 ptrdiff_t levels_find(char *const *sorted, size_t count, const char *text)
 {
-    char *const *found = count ? bsearch(&text, sorted, count, sizeof *sorted, compare) : NULL;
+    char *const *found = count ? bsearch(&text, sorted, count, sizeof *sorted, by_text) : NULL;
     return found ? found - sorted : -1;
 }

@@ -56,6 +56,17 @@ int mem_reserve(void **list, size_t *capacity, size_t count, size_t size)
     return 1;
 }
 
+char **mem_copy_texts(char *const *texts, size_t count)
+{
+    char **copy = mem_get(count, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        if (!(copy[i] = mem_text(texts[i]))) {
+            mem_free_texts(copy, i);
+            return NULL;
+        }
+    return copy;
+}
+
 void mem_free_texts(char **texts, size_t count)
 {
     for (size_t i = 0; texts && i < count; i++)

@@ -30,7 +30,8 @@ void mem_count(size_t taken, size_t given);
 size_t mem_held(void);
 
 void mem_free(void *memory);
-void mem_free_texts(char **texts, size_t count); /* each of them, and the array; NULL is fine */
+char **mem_copy_texts(char *const *texts, size_t count); /* freed with mem_free_texts */
+void mem_free_texts(char **texts, size_t count);         /* each of them, and the array; NULL is fine */
 
 /* A copy of count elements; of text; of its first length bytes. */
 void *mem_copy(const void *memory, size_t count, size_t size);

@@ -200,6 +200,15 @@ void text_add(struct text *text, const char *format, ...)
     va_end(args);
 }
 
+void text_add_line(struct text *text, const char *format, ...)
+{
+    va_list args;
+    text_add(text, "%s", text->length ? "\n" : "");
+    va_start(args, format);
+    text_add_list(text, format, args);
+    va_end(args);
+}
+
 void text_add_csv(struct text *text, const char *cell)
 {
     if (!strpbrk(cell, ",\"\r\n") && *cell != ' ') {

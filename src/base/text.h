@@ -39,6 +39,8 @@ struct text {
 };
 
 void text_add(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_line(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3))); /* behind a line end, if it is not the first */
 void text_add_list(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 void text_add_bytes(struct text *text, const char *bytes, size_t length);
 void text_add_csv(struct text *text, const char *cell); /* in quotes where it needs them */

@@ -105,25 +105,9 @@ static void find_candidates(struct decision *decision, const struct region_found
 
 static int reserve(struct decision *decision, size_t count)
 {
-    if (count <= decision->room)
-        return 1;
-    size_t old = decision->room, room = old ? old : 16;
-    while (room < count)
-        room *= 2;
-    double **cells[] = {&decision->cell, &decision->next_cell};
-    int **tags[] = {&decision->tag, &decision->next_tag};
-    for (size_t i = 0; i < 2; i++) {
-        double *cell = mem_resize(*cells[i], 2 * old, 2 * room, sizeof *cell);
-        if (!cell)
-            return 0;
-        *cells[i] = cell;
-        int *tag = mem_resize(*tags[i], old, room, sizeof *tag);
-        if (!tag)
-            return 0;
-        *tags[i] = tag;
-    }
-    decision->room = room;
-    return 1;
+    double **cells[] = {&decision->cell, &decision->next_cell, NULL};
+    int **tags[] = {&decision->tag, &decision->next_tag, NULL};
+    return polygon_reserve(&decision->room, count, cells, tags);
 }
 
 /* cell <- the part of the region where k wins. *count is 0 where it wins nowhere. */

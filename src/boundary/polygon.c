@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "boundary/polygon.h"
 
+#include "base/memory.h"
+
 int polygon_side(size_t count, const double *vertex, const struct line *line)
 {
     double low = line_at(line, vertex), high = low;
@@ -54,4 +56,27 @@ double polygon_area(size_t count, const double *vertex)
         twice += (p[0] - x) * (q[1] - y) - (q[0] - x) * (p[1] - y);
     }
     return twice / 2;
+}
+
+int polygon_reserve(size_t *room, size_t count, double **const vertices[], int **const tags[])
+{
+    size_t old = *room, wide = old ? old : 16;
+    if (count <= old)
+        return 1;
+    while (wide < count)
+        wide *= 2;
+    for (; *vertices; vertices++) {
+        double *grown = mem_resize(**vertices, 2 * old, 2 * wide, sizeof *grown);
+        if (!grown)
+            return 0;
+        **vertices = grown;
+    }
+    for (; *tags; tags++) {
+        int *grown = mem_resize(**tags, old, wide, sizeof *grown);
+        if (!grown)
+            return 0;
+        **tags = grown;
+    }
+    *room = wide;
+    return 1;
 }

@@ -34,4 +34,7 @@ size_t polygon_cut(size_t count, const double *vertex, const int *tag, const str
 
 double polygon_area(size_t count, const double *vertex);
 
+/* Lists of so many vertices (2 numbers each) and of as many tags have room for `count`; both end with NULL. 0: out of memory. */
+int polygon_reserve(size_t *room, size_t count, double **const vertices[], int **const tags[]);
+
 #endif

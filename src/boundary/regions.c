@@ -219,11 +219,6 @@ void sph_regions_free(sph_regions *regions)
 
 /* ---------------------------------------------------------------- looking at them */
 
-size_t sph_regions_count(const sph_regions *regions)
-{
-    return regions ? regions->count : 0;
-}
-
 int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out)
 {
     NEED(regions, out);
@@ -238,11 +233,6 @@ int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out)
         .map = regions->map + i * 3 * regions->outputs,
     };
     return 0;
-}
-
-size_t sph_regions_layers(const sph_regions *regions)
-{
-    return regions ? regions->layer_count : 0;
 }
 
 int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer *out)

@@ -23,7 +23,7 @@ struct regions_about {
     char *title, *s_name, *t_name; /* NULL: none */
     char **class_names;            /* (classes) or NULL */
     size_t classes;
-    double *point;                 /* (points, 4) s, t, class and row of some data */
+    double *point; /* (points, 4) s, t, class and row of some data */
     size_t points;
     int square; /* s and t have one unit */
     int output; /* the picture shows the net's one output */
@@ -64,9 +64,6 @@ struct sph_regions {
 
     struct regions_about about;
 };
-
-size_t sph_regions_count(const sph_regions *regions);
-size_t sph_regions_layers(const sph_regions *regions);
 
 /* A polygon of the window as piecewise.h has it, and all that is known of it. Borrowed. */
 struct region_found {

@@ -204,27 +204,9 @@ static int leave(struct cutter *cutter)
 
 static int reserve_vertices(struct cutter *cutter, size_t count)
 {
-    if (count <= cutter->vertex_room)
-        return 1;
-    size_t room = cutter->vertex_room ? cutter->vertex_room : 16;
-    while (room < count)
-        room *= 2;
-    double **lists[] = {&cutter->polygon, &cutter->above, &cutter->under};
-    for (size_t i = 0; i < 3; i++) {
-        double *grown = mem_resize(*lists[i], 2 * cutter->vertex_room, 2 * room, sizeof *grown);
-        if (!grown)
-            return 0;
-        *lists[i] = grown;
-    }
-    int **tags[] = {&cutter->tag, &cutter->above_tag};
-    for (size_t i = 0; i < 2; i++) {
-        int *grown = mem_resize(*tags[i], cutter->vertex_room, room, sizeof *grown);
-        if (!grown)
-            return 0;
-        *tags[i] = grown;
-    }
-    cutter->vertex_room = room;
-    return 1;
+    double **lists[] = {&cutter->polygon, &cutter->above, &cutter->under, NULL};
+    int **tags[] = {&cutter->tag, &cutter->above_tag, NULL};
+    return polygon_reserve(&cutter->vertex_room, count, lists, tags);
 }
 
 /* The edge that a cut gave the part above: later cuts divide it, and none removes any of it. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "boundary/theory.h"
 #include "boundary/tool.h"
 #include "boundary/turns.h"
@@ -29,12 +30,6 @@ static double slope(const double *x, const double *y, size_t count)
     return xy / xx;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* error (SMALL_SIZES): the median over pairs of | turn / |eps|_M - 1 |. */
 static void measure(struct turns *turns, struct rng *rng, double at, double error[SMALL_SIZES])
 {
@@ -49,7 +44,7 @@ static void measure(struct turns *turns, struct rng *rng, double at, double erro
         turns_metric(turns, at, 0);
         for (size_t j = 0; j < SMALL_PAIRS; j++)
             number[j] = fabs(turns->turn[j] / turns->metric[j] - 1);
-        qsort(number, SMALL_PAIRS, sizeof *number, by_size);
+        qsort(number, SMALL_PAIRS, sizeof *number, by_double);
         error[s] = number[SMALL_PAIRS / 2];
     }
 }

@@ -195,28 +195,6 @@ int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out)
     return tracker->layer[layer].follows;
 }
 
-int sph_tracker_frame(const sph_tracker *tracker, size_t layer, double *phi, double *normal)
-{
-    NEED(tracker);
-    if (layer >= tracker->layer_count)
-        return sph_fail_of(SPH_EARG, "", 0, "layer", "no layer %zu; the network has %zu layers", layer,
-                           tracker->layer_count);
-    const struct tracked *from = &tracker->layer[layer];
-    const struct kernels *k = tracker->k;
-    for (size_t j = 0; from->follows && j < from->args.m; j++) {
-        double offset, u;
-        k->to_double(1, (const char *)from->args.offset + j * k->size, &offset);
-        for (size_t i = 0; i < from->args.n; i++) {
-            k->to_double(1, (const char *)from->args.u + (i * from->args.ldu + j) * k->size, &u);
-            if (phi)
-                phi[j * from->args.n + i] = 0 - offset * u; /* no negative zero */
-            if (normal)
-                normal[j * from->args.n + i] = u + 0;
-        }
-    }
-    return from->follows;
-}
-
 void tracker_frame(const sph_tracker *tracker, size_t layer, void *phi, void *normal)
 {
     const struct moves_args *a = &tracker->layer[layer].args;

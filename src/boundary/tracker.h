@@ -21,7 +21,4 @@ void tracker_step(sph_tracker *tracker, const sph_view *view);
  * and before the first; zeros are not negative. */
 void tracker_frame(const sph_tracker *tracker, size_t layer, void *phi, void *normal);
 
-/* The same in f64: phi and normal may be NULL. 1, or 0: the layer is not followed, and nothing is written. */
-int sph_tracker_frame(const sph_tracker *tracker, size_t layer, double *phi, double *normal);
-
 #endif

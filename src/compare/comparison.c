@@ -76,7 +76,7 @@ static void add_conclusion(struct text *out, const struct comparison_pair *pair,
         text_add(out, ": no significant difference");
 }
 
-static void add_equal_p(struct text *out, double p)
+void comparison_add_equal_p(struct text *out, double p)
 {
     text_add(out, p < 1e-4 ? "p " : "p = ");
     comparison_add_p(out, p);
@@ -92,7 +92,7 @@ static void add_disagreement(struct text *out, const struct comparison_pair *pai
     if (isnan(pair->t.p) || t_shows == pair->significant)
         return;
     text_add(out, "; but the resampled t-test finds %s, ", t_shows ? "a significant difference" : "none");
-    add_equal_p(out, pair->t.p);
+    comparison_add_equal_p(out, pair->t.p);
     if (family > 1) {
         text_add(out, ", corrected ");
         comparison_add_p(out, pair->t_corrected);
@@ -113,7 +113,7 @@ static void add_verdict(struct text *out, const struct comparison_pair *pair,
         text_add(out, " (%zu left out because a job has no score)", pair->left_out);
     if (pair->test.n) {
         text_add(out, ", ");
-        add_equal_p(out, pair->test.p);
+        comparison_add_equal_p(out, pair->test.p);
         text_add(out, " (Wilcoxon, %s)", pair->test.exact ? "exact" : "approximate");
         if (family > 1) {
             text_add(out, ", corrected ");

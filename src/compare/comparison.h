@@ -51,11 +51,11 @@ struct comparison_pair {
     double difference;           /* mean of method - reference; NaN: no pair */
     struct interval interval;    /* NaN: fewer than two pairs */
     struct wilcoxon test;
-    double corrected;            /* its p, corrected; NaN: no pair differs */
-    struct t_test t;             /* where splits overlap; else p is NaN */
-    double t_corrected;          /* likewise */
-    int significant;             /* at 5 %, as the verdict says */
-    struct text verdict;         /* one line, no newline */
+    double corrected;    /* its p, corrected; NaN: no pair differs */
+    struct t_test t;     /* where splits overlap; else p is NaN */
+    double t_corrected;  /* likewise */
+    int significant;     /* at 5 %, as the verdict says */
+    struct text verdict; /* one line, no newline */
 };
 
 struct comparison_line {
@@ -85,6 +85,7 @@ double comparison_best(const struct comparison *comparison);
 
 /* "0.062", "< 0.0001" */
 void comparison_add_p(struct text *out, double p);
+void comparison_add_equal_p(struct text *out, double p); /* "p = 0.012" */
 
 /* The decimal exponent of value (> 0) rounded to two digits: 0.0996 is 1.0e-1. */
 int comparison_exponent(double value);

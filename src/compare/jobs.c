@@ -2,6 +2,7 @@
  *
  * Which jobs an experiment has, where they lie, and their options. */
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,9 +58,7 @@ const char *experiment_value_text(const struct experiment_axis *axis, size_t num
 
 void experiment_add_point(const struct sph_experiment *e, size_t point, struct text *out)
 {
-    for (size_t i = 0; i < e->grid.count; i++)
-        text_add(out, "%s%s %s", i ? ", " : "", option_key(e->grid.axes[i].id),
-                 experiment_value_text(&e->grid.axes[i], experiment_value(e, point, i)));
+    experiment_add_other_keys(e, point, SIZE_MAX, out);
 }
 
 void experiment_add_other_keys(const struct sph_experiment *e, size_t point, size_t axis, struct text *out)

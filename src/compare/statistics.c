@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "base/random.h"
 #include "compare/distributions.h"
 
@@ -43,16 +44,10 @@ void summarize(const double *values, size_t count, struct summary *out)
         out->error = sqrt(squares / (n - 1) / n);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void sort_rising(double *values, size_t count)
 {
     if (count)
-        qsort(values, count, sizeof *values, ascending);
+        qsort(values, count, sizeof *values, by_double);
 }
 
 double quantile(const double *sorted, size_t count, double share)

@@ -6,11 +6,12 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "data/build.h"
 
 /* What was asked for, and what that is. Where no rows are to be chosen the data are settled, and shared. */
 struct data_kept {
-    char *source, *target, *drop, *needed, *missing_words, *group, *time, *weights;
+    char *key;
     sph_data_opts opts; /* its texts are not looked at */
     sph_data *data;
     char *path;
@@ -18,21 +19,24 @@ struct data_kept {
 
 static void forget(struct data_kept *kept)
 {
-    mem_free(kept->source);
-    mem_free(kept->target);
-    mem_free(kept->drop);
-    mem_free(kept->needed);
-    mem_free(kept->missing_words);
-    mem_free(kept->group);
-    mem_free(kept->time);
-    mem_free(kept->weights);
+    mem_free(kept->key);
     mem_free(kept->path);
     sph_data_free(kept->data);
 }
 
-static int same_text(const char *a, const char *b)
+/* The source and all options by which it is read, as one text; caller frees. An option that is not given differs from an empty one. */
+static char *key_of(const char *source, const sph_data_opts *o)
 {
-    return a && b ? !strcmp(a, b) : a == b;
+    const char *const texts[] = {source,           o->target, o->drop, o->needed,
+                                 o->missing_words, o->group,  o->time, o->weights};
+    struct text key = {0};
+    text_add(&key, "%d %d %d %zu %zu %zu %d", o->delimiter, (int)o->missing, o->gray != 0, o->side,
+             o->eval_side, o->workers, o->skip_bad != 0);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        text_add(&key, " %zu %s", texts[i] ? strlen(texts[i]) + 1 : 0, texts[i] ? texts[i] : "");
+    if (key.failed)
+        text_free(&key);
+    return key.chars;
 }
 
 /* Rows are chosen of what was read; a set that is made has them by the seed. */
@@ -61,47 +65,28 @@ static int same_task(const struct data_kept *kept, const sph_data_opts *opts)
            (int)kept->data->task == opts->task;
 }
 
-static const struct data_kept *find(const struct data_cache *cache, const char *source,
+static const struct data_kept *find(const struct data_cache *cache, const char *key,
                                     const sph_data_opts *opts)
 {
     for (size_t i = 0; i < cache->count; i++) {
         const struct data_kept *kept = &cache->list[i];
-        if (!strcmp(kept->source, source) && same_text(kept->target, opts->target) &&
-            same_text(kept->drop, opts->drop) && same_text(kept->needed, opts->needed) &&
-            same_text(kept->missing_words, opts->missing_words) && same_text(kept->group, opts->group) &&
-            same_text(kept->time, opts->time) && same_text(kept->weights, opts->weights) &&
-            kept->opts.delimiter == opts->delimiter && kept->opts.missing == opts->missing &&
-            !kept->opts.gray == !opts->gray && kept->opts.side == opts->side &&
-            kept->opts.eval_side == opts->eval_side &&
-            (!kept->data->image.pictures || kept->opts.decode == opts->decode) &&
-            kept->opts.workers == opts->workers && !kept->opts.skip_bad == !opts->skip_bad &&
+        if (!strcmp(kept->key, key) && (!kept->data->image.pictures || kept->opts.decode == opts->decode) &&
             same_rows(kept, opts) && same_task(kept, opts))
             return kept;
     }
     return NULL;
 }
 
-/* NULL stays NULL. */
-static int copy_text(char **out, const char *text)
+/* Takes the key. */
+static int keep(struct data_cache *cache, char *key, const char *source, const sph_data_opts *opts)
 {
-    *out = text ? mem_text(text) : NULL;
-    return !text || *out;
-}
-
-static int keep(struct data_cache *cache, const char *source, const sph_data_opts *opts)
-{
-    struct data_kept kept = {.opts = *opts};
+    struct data_kept kept = {.key = key, .opts = *opts};
     int err = data_read(&kept.data, &kept.path, source, opts);
     if (!err && opts->permutes)
         err = data_permute(&kept.data, kept.path, opts->permute);
     if (!err && is_whole(kept.data, opts) && !data_is_images(kept.data))
         err = targets_settle(kept.data, kept.path, opts->task);
-    if (!err &&
-        (!(kept.source = mem_text(source)) || !copy_text(&kept.target, opts->target) ||
-         !copy_text(&kept.drop, opts->drop) || !copy_text(&kept.needed, opts->needed) ||
-         !copy_text(&kept.missing_words, opts->missing_words) || !copy_text(&kept.group, opts->group) ||
-         !copy_text(&kept.time, opts->time) || !copy_text(&kept.weights, opts->weights) ||
-         !mem_reserve((void **)&cache->list, &cache->capacity, cache->count + 1, sizeof kept)))
+    if (!err && !mem_reserve((void **)&cache->list, &cache->capacity, cache->count + 1, sizeof kept))
         err = SPH_EMEMORY;
     if (err < 0)
         forget(&kept);
@@ -112,9 +97,14 @@ static int keep(struct data_cache *cache, const char *source, const sph_data_opt
 
 int data_cache_open(struct data_cache *cache, sph_data **out, const char *source, const sph_data_opts *opts)
 {
-    const struct data_kept *kept = source ? find(cache, source, opts) : NULL;
-    int err = kept ? 0 : keep(cache, source, opts);
     *out = NULL;
+    char *key = key_of(source ? source : "", opts);
+    if (!key)
+        return SPH_EMEMORY;
+    const struct data_kept *kept = find(cache, key, opts);
+    int err = kept ? 0 : keep(cache, key, source, opts);
+    if (kept)
+        mem_free(key);
     if (err < 0)
         return err;
     if (!kept)

@@ -8,15 +8,10 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/mt19937.h"
+#include "base/order.h"
 #include "data/build.h"
 
 /* ---------------------------------------------------------------- which */
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* rows (all): at their front, RandomState(seed).choice(all, kept, replace=False). */
 static int draw(uint32_t *rows, size_t all, uint64_t seed)
@@ -72,7 +67,7 @@ static int draw_part(uint32_t *rows, const sph_data *whole, size_t first, size_t
         }
     }
     if (!err)
-        qsort(rows, kept, sizeof *rows, by_number);
+        qsort(rows, kept, sizeof *rows, by_u32);
     mem_free(quota);
     return err;
 }
@@ -93,16 +88,11 @@ static int draw_images(uint32_t *rows, const sph_data *whole, size_t train, size
 
 /* ---------------------------------------------------------------- a set of them */
 
+/* NULL stays NULL. */
 static int copy_texts(char ***out, char *const *texts, size_t count)
 {
-    if (!texts)
-        return 0;
-    if (!(*out = mem_get(count, sizeof **out)))
-        return SPH_EMEMORY;
-    for (size_t i = 0; i < count; i++)
-        if (!((*out)[i] = mem_text(texts[i])))
-            return SPH_EMEMORY;
-    return 0;
+    *out = texts ? mem_copy_texts(texts, count) : NULL;
+    return *out || !texts ? 0 : SPH_EMEMORY;
 }
 
 static int copy_columns(sph_data *data, const sph_data *whole)

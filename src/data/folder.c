@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "data/picture.h"
 #include "data/pictures.h"
 #include "file/file.h"
@@ -116,7 +117,7 @@ static int walk_folder(struct walk *walk, const char *below)
     for (size_t i = 0; i < count && !err; i++)
         if (*names[i] != '.')
             err = visit(walk, place, below, &names[i], room);
-    file_list_free(names, count);
+    mem_free_texts(names, count);
     mem_free(path);
     return err;
 }
@@ -217,11 +218,6 @@ static int add_part(struct folder *folder, struct folder_part *part, int may_lac
     }
     part->first[folder->class_count] = folder->rows;
     return err;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* root's classes, which must all be known. */
@@ -373,11 +369,9 @@ int folder_open_like(struct folder **out, const char *path, char *const *classes
     if (!err && !file_is_directory(folder->part[0].root))
         err = sph_fail_at(SPH_EFORMAT, path,
                           "a picture, expected a folder with one folder of pictures per class");
-    if (!err && !(folder->classes = mem_get(class_count, sizeof *folder->classes)))
+    if (!err && !(folder->classes = mem_copy_texts(classes, class_count)))
         err = SPH_EMEMORY;
-    for (size_t i = 0; i < class_count && !err; i++, folder->class_count++)
-        if (!(folder->classes[i] = mem_text(classes[i])))
-            err = SPH_EMEMORY;
+    folder->class_count = err ? 0 : class_count;
     if (!err && !(err = check_classes(folder, folder->part[0].root, "the model", 0)) &&
         !(err = add_part(folder, &folder->part[0], 1)) && !folder->rows)
         err = sph_fail_at(SPH_EFORMAT, path, "its folders contain no .jpg, .jpeg or .png file");

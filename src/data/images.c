@@ -408,11 +408,11 @@ static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_da
             "pictures have 1 or 3 channels and are square, but the model expects %zu x %zu x %zu",
             data->image.channels, data->image.height, data->image.width);
     int err = pictures_fill(data, shelf, opts, need_targets);
-    if (!err && !is_like && !(data->labels = mem_get(shelf->class_count, sizeof *data->labels)))
-        err = SPH_EMEMORY;
-    for (; !err && !is_like && data->classes < shelf->class_count; data->classes++)
-        if (!(data->labels[data->classes] = mem_text(shelf->classes[data->classes])))
-            err = SPH_EMEMORY;
+    if (!err && !is_like) {
+        data->labels = mem_copy_texts(shelf->classes, shelf->class_count);
+        data->classes = data->labels ? shelf->class_count : 0;
+        err = data->labels ? 0 : SPH_EMEMORY;
+    }
     for (size_t i = 0; !err && i < data->classes; i++)
         if (!text_is_utf8(data->labels[i]))
             err = sph_fail_at(SPH_EFORMAT, path, "the name of a class is not UTF-8");

@@ -33,68 +33,49 @@ void data_note(sph_data *data, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    text_add(&data->notes, "%s%s", data->notes.length ? "\n" : "", line);
+    text_add_line(&data->notes, "%s", line);
     if (data->notes.length > MOST)
         text_add(&data->notes, "\nfurther notes of this kind are not shown");
 }
 
-/* *out: the text, NULL where it is empty. */
-static int give(struct text *text, char **out)
+void data_notes(const sph_data *data, struct text *out)
 {
-    int err = text->failed ? SPH_EMEMORY : 0;
-    if (err < 0)
-        text_free(text);
-    *out = text->chars;
-    return err;
-}
-
-int data_notes(const sph_data *data, char **out)
-{
-    struct text text = {0};
-    const char *gap = data->notes.length ? "\n" : "";
     if (data->notes.length)
-        text_add_bytes(&text, data->notes.chars, data->notes.length);
+        text_add_line(out, "%s", data->notes.chars);
     for (size_t i = 0; i < data->column_count; i++) {
         const struct column *column = &data->columns[i];
-        if (column->kind != COLUMN_DATE || column->role != COLUMN_FEATURE)
-            continue;
-        text_add(&text, "%scolumn '%s': dates, used as year, month, day of the week, %sdays since the first",
-                 gap, column->name, column->times ? "hour and " : "");
-        gap = "\n";
+        if (column->kind == COLUMN_DATE && column->role == COLUMN_FEATURE)
+            text_add_line(out,
+                          "column '%s': dates, used as year, month, day of the week, %sdays since the first",
+                          column->name, column->times ? "hour and " : "");
     }
-    return give(&text, out);
 }
 
-int data_counts(const sph_data *data, char **out)
+void data_counts(const sph_data *data, struct text *out)
 {
-    struct text text = {0};
-    const char *gap = "";
     if (data->counts.filled && data->column_count && !data->reading.made) {
         const char *comma = "";
-        text_add(&text, "%s%zu missing cell%s filled:", gap, data->counts.filled,
-                 data->counts.filled == 1 ? "" : "s");
+        text_add_line(out, "%zu missing cell%s filled:", data->counts.filled,
+                      data->counts.filled == 1 ? "" : "s");
         for (size_t i = 0; i < data->column_count; i++)
             if (data->columns[i].filled) {
-                text_add(&text, "%s %s %zu", comma, data->columns[i].name, data->columns[i].filled);
+                text_add(out, "%s %s %zu", comma, data->columns[i].name, data->columns[i].filled);
                 comma = ",";
             }
-        gap = "\n";
     }
     if (data->counts.left_out && !data->image.pictures) {
-        text_add(&text, "%s%zu row%s left out:", gap, data->counts.left_out,
-                 data->counts.left_out == 1 ? "" : "s");
+        text_add_line(out, "%zu row%s left out:", data->counts.left_out,
+                      data->counts.left_out == 1 ? "" : "s");
         if (data->counts.without_target)
-            text_add(&text, " %zu without a target", data->counts.without_target);
+            text_add(out, " %zu without a target", data->counts.without_target);
         if (data->counts.left_out > data->counts.without_target)
-            text_add(&text, "%s %zu with missing cells", data->counts.without_target ? "," : "",
+            text_add(out, "%s %zu with missing cells", data->counts.without_target ? "," : "",
                      data->counts.left_out - data->counts.without_target);
-        gap = "\n";
     }
     if (data->counts.unseen)
-        text_add(&text,
-                 "%s%zu cell%s with a text value that did not occur in training, treated as no known value",
-                 gap, data->counts.unseen, data->counts.unseen == 1 ? "" : "s");
-    return give(&text, out);
+        text_add_line(
+            out, "%zu cell%s with a text value that did not occur in training, treated as no known value",
+            data->counts.unseen, data->counts.unseen == 1 ? "" : "s");
 }
 
 /* ---------------------------------------------------------------- opening */

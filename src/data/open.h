@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/text.h"
 #include "rows/data.h"
 #include "spherelu/data.h"
 #include "spherelu/train.h"
@@ -34,9 +35,9 @@ int data_schema(const sph_data *data, json_t **out);
 int data_of_schema(sph_data **out, const json_t *schema);
 
 /* Lines on how the table was taken: what its columns were taken for; cells that were filled, rows left out and why, words
- * that training did not see. Caller frees *out; NULL: nothing to tell. */
-int data_notes(const sph_data *data, char **out);
-int data_counts(const sph_data *data, char **out);
+ * that training did not see. Appended to what `out` has. */
+void data_notes(const sph_data *data, struct text *out);
+void data_counts(const sph_data *data, struct text *out);
 
 /* Text columns that were opened with sph_data_opts.encode and have more than LEVELS_MAX levels: each level becomes the mean of
  * each output (the target, or whether the row is of a class), with ENCODE_PRIOR more rows of the mean of all. Only rows of the

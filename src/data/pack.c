@@ -331,9 +331,7 @@ void pack_free(void *self)
         file_unmap(&pack->part[i].files);
         mem_free(pack->part[i].mark);
     }
-    for (size_t c = 0; c < pack->class_count; c++)
-        mem_free(pack->classes[c]);
-    mem_free(pack->classes);
+    mem_free_texts(pack->classes, pack->class_count);
     mem_free(pack->class_as);
     mem_free(pack->path);
     mem_free(pack);

@@ -223,7 +223,7 @@ static int clear_folder(const char *out)
         parts += (size_t)is_part(names[i]);
         begun += file_is_temporary(names[i]) && !strncmp(names[i], images, sizeof images - 1);
     }
-    file_list_free(names, count);
+    mem_free_texts(names, count);
     if (parts < count || !begun)
         return sph_fail_at(SPH_EARG, out, "contains files; choose another folder");
     remove_parts(out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "file/json.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -360,11 +361,6 @@ static int open_images(sph_data *data, const char *source, const json_t *schema,
 }
 
 /* ---------------------------------------------------------------- matching */
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
 
 /* 1: the schema has a column NAME.1 too. names (column_count) are its, in bytewise order. */
 static int schema_repeats(const sph_data *data, const char *const *names, const char *name)

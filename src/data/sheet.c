@@ -87,9 +87,7 @@ ptrdiff_t sheet_find(const struct sheet *sheet, const char *name)
 
 static void free_names(struct sheet *sheet)
 {
-    for (size_t i = 0; sheet->names && i < sheet->columns; i++)
-        mem_free(sheet->names[i]);
-    mem_free(sheet->names);
+    mem_free_texts(sheet->names, sheet->columns);
     mem_free(sheet->by_name);
     mem_free(sheet->repeat);
     sheet->names = NULL;

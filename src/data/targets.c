@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "data/build.h"
 #include "base/levels.h"
 
@@ -67,12 +68,6 @@ ptrdiff_t targets_find(const sph_data *data, const struct cell *cell)
     return -1;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The shortest text that reads back as value. */
 static char *number_text(double value)
 {
@@ -96,7 +91,7 @@ static int number_classes(sph_data *data)
     if (!sorted)
         return SPH_EMEMORY;
     memcpy(sorted, data->y, data->rows * sizeof *sorted);
-    qsort(sorted, data->rows, sizeof *sorted, compare_doubles);
+    qsort(sorted, data->rows, sizeof *sorted, by_double);
     size_t count = 0;
     for (size_t i = 0; i < data->rows; i++)
         if (!i || sorted[i] != sorted[i - 1])
@@ -113,7 +108,7 @@ static int number_classes(sph_data *data)
             err = SPH_EMEMORY;
     }
     for (size_t i = 0; i < data->rows && !err; i++) {
-        const double *at = bsearch(&data->y[i], sorted, count, sizeof *sorted, compare_doubles);
+        const double *at = bsearch(&data->y[i], sorted, count, sizeof *sorted, by_double);
         data->y[i] = (double)(at - sorted);
     }
     mem_free(sorted);

@@ -2,6 +2,7 @@
  *
  * A text file as a table: the first pass finds its shape, whether it has a header, and what each column
  * holds. */
+#include "base/order.h"
 #include "data/registry.h"
 
 #include <math.h>
@@ -299,11 +300,6 @@ static int first_row(void *user, size_t line, const struct csv_field *fields, si
     return err;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* A copy of the list in bytewise order; caller frees. */
 static const char **sort_texts(const char *const *texts, size_t count)
 {
@@ -430,9 +426,7 @@ static int open_text(struct sheet *sheet, const struct sheet_hints *hints)
     err = csv_read(sheet->path, sheet->bytes, sheet->length, sheet->text.delimiter, first_row, &pass);
     if (!err)
         err = finish(&pass, hints->expected, hints->expected_count);
-    for (size_t i = 0; i < pass.width && pass.first; i++)
-        mem_free(pass.first[i]);
-    mem_free(pass.first);
+    mem_free_texts(pass.first, pass.width);
     mem_free(pass.again);
     mem_free(pass.cells);
     mem_free(pass.met);

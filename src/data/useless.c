@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "base/order.h"
 #include "data/build.h"
 
 struct seen {
@@ -105,15 +106,9 @@ static int see_row(void *user, size_t line, const struct cell *cells)
     return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int never_twice(struct seen *seen)
 {
-    qsort(seen->numbers, seen->count, sizeof *seen->numbers, compare);
+    qsort(seen->numbers, seen->count, sizeof *seen->numbers, by_double);
     for (size_t i = 1; i < seen->count; i++)
         if (seen->numbers[i] == seen->numbers[i - 1])
             return 0;

@@ -62,7 +62,6 @@ int file_make_directory(const char *path); /* with parents, each on the disk; ex
 
 /* Names of all that lies in a directory, in the order of their bytes. Caller frees. */
 int file_list(char ***out, size_t *count, const char *dir);
-void file_list_free(char **names, size_t count); /* NULL is fine */
 
 /* SPH_EARG where a directory holds anything but the temporaries of killed writers and names that begin with a
  * dot: who begins something in it would mix it with others' files, or overwrite them. Not there is fine. */

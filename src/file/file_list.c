@@ -6,14 +6,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/order.h"
 #include "file/file.h"
 #include "file/file_inside.h"
 #include "base/memory.h"
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
 
 DIR *file_open_list(const char *dir)
 {
@@ -49,11 +45,11 @@ int file_list(char ***out, size_t *count, const char *dir)
         err = file_fail_to("list the folder", dir);
     closedir(open);
     if (err < 0) {
-        file_list_free(*out, *count);
+        mem_free_texts(*out, *count);
         *out = NULL;
         *count = 0;
     } else if (*count)
-        qsort(*out, *count, sizeof **out, by_name);
+        qsort(*out, *count, sizeof **out, by_text);
     return err;
 }
 
@@ -76,13 +72,6 @@ int file_check_empty(const char *dir)
         if (*names[i] != '.' && !file_is_temporary(names[i]))
             err = sph_fail_at(SPH_EARG, dir, "contains other files, such as %s; choose another --out",
                               names[i]);
-    file_list_free(names, count);
+    mem_free_texts(names, count);
     return err;
-}
-
-void file_list_free(char **names, size_t count)
-{
-    for (size_t i = 0; names && i < count; i++)
-        mem_free(names[i]);
-    mem_free(names);
 }

@@ -87,15 +87,11 @@ static int note_monitor(struct sph_job *job, const struct data_facts *facts)
     if (spec->options.protocol != PROTOCOL_REFERENCE || !kind_of(&spec->options)->make ||
         spec->origin[OPTION_MONITOR] != ORIGIN_PROTOCOL || facts->classes >= least)
         return 0;
-    char *notes =
-        mem_format("%s%s--protocol reference: val_accuracy chooses the epoch, because val_top5 needs "
-                   "%zu classes and these images have %zu",
-                   job->notes ? job->notes : "", job->notes ? "\n" : "", least, facts->classes);
-    if (!notes)
-        return SPH_EMEMORY;
-    mem_free(job->notes);
-    job->notes = notes;
-    return 0;
+    text_add_line(&job->notes,
+                  "--protocol reference: val_accuracy chooses the epoch, because val_top5 needs %zu classes "
+                  "and these images have %zu",
+                  least, facts->classes);
+    return job->notes.failed ? SPH_EMEMORY : 0;
 }
 
 int job_resolve_for(struct sph_job *job, const sph_data *data)
@@ -129,11 +125,12 @@ int job_open_data(struct sph_job *job, sph_data **out)
         return err;
     job->rows = (*out)->rows;
     job->left_out = (*out)->image.pictures ? (*out)->counts.left_out : 0;
-    mem_free(job->notes);
-    mem_free(job->counts);
-    job->notes = job->counts = NULL;
-    if ((err = data_notes(*out, &job->notes)) < 0 || (err = data_counts(*out, &job->counts)) < 0 ||
-        (err = job_resolve_for(job, *out)) < 0) {
+    text_free(&job->notes);
+    text_free(&job->counts);
+    data_notes(*out, &job->notes);
+    data_counts(*out, &job->counts);
+    err = job->notes.failed || job->counts.failed ? SPH_EMEMORY : job_resolve_for(job, *out);
+    if (err < 0) {
         sph_data_free(*out);
         *out = NULL;
     }
@@ -400,12 +397,12 @@ double sph_job_seconds(const sph_job *job)
 
 const char *sph_job_notes(const sph_job *job)
 {
-    return job && job->notes ? job->notes : "";
+    return job && job->notes.chars ? job->notes.chars : "";
 }
 
 const char *sph_job_counts(const sph_job *job)
 {
-    return job && job->counts ? job->counts : "";
+    return job && job->counts.chars ? job->counts.chars : "";
 }
 
 size_t sph_job_rows(const sph_job *job)

@@ -6,13 +6,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "job/job.h"
 #include "store/model.h"
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
 
 /* *out (features, for mem_free_texts) <- names of the features. */
 static int list_features(char ***out, const sph_data *data)

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sized.h"
-#include "base/text.h"
 #include "compute/kernels.h"
 #include "compute/threads.h"
 #include "data/open.h"
@@ -16,6 +15,7 @@
 #include "job/job_run.h"
 #include "job/nets.h"
 #include "net/net.h"
+#include "store/model.h"
 
 /* What is about files, their columns, folders, known sets and images. */
 static const enum option_id elsewhere[] = {
@@ -60,14 +60,10 @@ static int check(const struct job_spec *asked, const sph_data *data)
 static int keep_schema(sph_net *net, const sph_data *data, sph_loss loss)
 {
     json_t *schema = NULL;
-    struct text text = {0};
     int err = nets_describe(data, loss, &schema);
     if (!err)
-        err = json_print(&text, schema, 0);
-    if (!err)
-        err = sph_net_set_note(net, text.chars);
+        err = model_keep_data(&net, 1, schema);
     json_decref(schema);
-    text_free(&text);
     return err;
 }
 

@@ -308,26 +308,19 @@ static int note_choice(const struct tuning *t, size_t chosen, double seconds)
 {
     struct sph_job *job = t->run->job;
     const struct candidate *c = &t->all[chosen];
-    struct text text = {0};
-    text_add(&text, "%s%s--tune: tried %zu candidates in %.2g s; ", job->notes ? job->notes : "",
-             job->notes ? "\n" : "", t->count, seconds);
+    struct text *notes = &job->notes;
+    text_add_line(notes, "--tune: tried %zu candidates in %.2g s; ", t->count, seconds);
     if (!chosen)
-        text_add(&text, "none was better than the defaults:");
+        text_add(notes, "none was better than the defaults:");
     else
-        text_add(&text, "%s of one network %.4g (with the defaults %.4g) with",
+        text_add(notes, "%s of one network %.4g (with the defaults %.4g) with",
                  job->spec.options.monitor ? job->spec.options.monitor : "val_loss", shown_value(t, c->value),
                  shown_value(t, t->all[0].value));
     for (size_t i = 0; i < TUNED; i++)
-        text_add(&text, "%s --%s %s%s", i ? "," : "", option_row(tuned[i])->name,
+        text_add(notes, "%s --%s %s%s", i ? "," : "", option_row(tuned[i])->name,
                  options_text(c->spec, tuned[i]),
                  tuned[i] == OPTION_LR ? lr_at_edge(t, c->spec->options.lr) : "");
-    if (text.failed) {
-        text_free(&text);
-        return SPH_EMEMORY;
-    }
-    mem_free(job->notes);
-    job->notes = text.chars;
-    return 0;
+    return notes->failed ? SPH_EMEMORY : 0;
 }
 
 static int search(struct tuning *t, const char *path)

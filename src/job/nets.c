@@ -19,15 +19,11 @@ int sph_nets_open(sph_net ***out, size_t *count, const char *path)
 {
     NEED(out, count, path);
     json_t *data = NULL;
-    struct text note = {0};
     *out = NULL;
     *count = 0;
     int err = model_open_members(out, count, &data, path);
-    if (!err && data)
-        err = json_print(&note, data, 0);
-    for (size_t k = 0; k < *count && data && !err; k++)
-        err = sph_net_set_note((*out)[k], note.chars);
-    text_free(&note);
+    if (!err)
+        err = model_keep_data(*out, *count, data);
     json_decref(data);
     if (err < 0) {
         sph_nets_free(*out, *count);
@@ -52,23 +48,12 @@ static int check(sph_net *const *nets, size_t count)
     return 0;
 }
 
-/* *out: what the first net says about its data; NULL: nothing. */
-static int read_note(json_t **out, const sph_net *net, const char *path)
-{
-    const char *note = sph_net_note(net);
-    *out = NULL;
-    int err = *note ? json_parse(out, path, note, strlen(note)) : 0;
-    if (!err && *out && !json_is_object(*out))
-        err = sph_fail_at(SPH_EARG, path, "the note of the network is not a JSON object");
-    return err;
-}
-
 int sph_nets_save(sph_net *const *nets, size_t count, const char *path)
 {
     NEED(nets, path);
     json_t *data = NULL;
     int err = check(nets, count);
-    if (!err && !(err = read_note(&data, nets[0], path)))
+    if (!err && !(err = model_note(&data, nets[0], path)))
         err = model_save_members(path, nets, count, data);
     json_decref(data);
     return err;
@@ -212,7 +197,7 @@ int sph_nets_export(sph_net *const *nets, size_t count, sph_loss loss, const cha
     if (!err && (unsigned)loss >= SPH_LOSS_COUNT)
         err = sph_fail_key(SPH_EARG, "loss", "unknown loss %d", (int)loss);
     if (!err)
-        err = read_note(&schema, nets[0], path);
+        err = model_note(&schema, nets[0], path);
     if (!err && !schema)
         err = sph_fail_of(
             SPH_EARG, path, 0, "note",

@@ -273,8 +273,8 @@ void sph_job_free(sph_job *job)
     options_free(&job->request.asked);
     options_free(&job->spec);
     sph_run_free(job->run);
-    mem_free(job->notes);
-    mem_free(job->counts);
+    text_free(&job->notes);
+    text_free(&job->counts);
     mem_free(job);
 }
 

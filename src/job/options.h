@@ -352,7 +352,7 @@ struct sph_job {
     int foresees;                /* its run measures a few steps before it begins */
     double seconds;              /* that all of them will take, or NaN    */
     size_t left_out;             /* rows of its data that could not be used */
-    char *notes, *counts;        /* lines on how its table was taken, or NULL */
+    struct text notes, counts;   /* lines on how its table was taken */
     struct sph_run *run;         /* that it finished, until it is taken; or NULL */
 };
 

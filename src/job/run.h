@@ -31,7 +31,7 @@ struct sph_run {
     struct npz *record; /* boundaries.npz */
     int strict;         /* words that training did not see are refused */
     char *keep;         /* columns to carry into predictions, or NULL */
-    char *notes;        /* lines on the table it was used on last, or NULL */
+    struct text notes;  /* lines on the table it was used on last */
     size_t left_out;    /* of the data it was used on last, pictures that could not be decoded */
 };
 

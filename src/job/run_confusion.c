@@ -11,9 +11,7 @@ void sph_confusion_free(sph_confusion *confusion)
 {
     if (!confusion)
         return;
-    for (size_t c = 0; confusion->label && c < confusion->classes; c++)
-        mem_free(confusion->label[c]);
-    mem_free(confusion->label);
+    mem_free_texts(confusion->label, confusion->classes);
     mem_free(confusion->count);
     *confusion = (sph_confusion){0};
 }
@@ -22,12 +20,9 @@ static int fill(sph_confusion *out, sph_run *run, const sph_data *data, const ui
 {
     struct verdict *list = mem_get(count, sizeof *list);
     out->count = mem_get(data->classes * data->classes, sizeof *out->count);
-    out->label = mem_get(data->classes, sizeof *out->label);
+    out->label = mem_copy_texts(data->labels, data->classes);
     int err = list && out->count && out->label ? 0 : SPH_EMEMORY;
     out->classes = err ? 0 : data->classes;
-    for (size_t c = 0; c < out->classes && !err; c++)
-        if (!(out->label[c] = mem_text(data->labels[c])))
-            err = SPH_EMEMORY;
     if (!err && !(err = verdicts_make(list, run->nets, run->members, data, rows, count)))
         verdicts_count(out->count, out->classes, list, count);
     mem_free(list);

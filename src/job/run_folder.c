@@ -101,18 +101,13 @@ static int make_first(sph_run *run)
 /* A net of a run knows the columns of its data, as one that sph_net_open reads from the same file does. */
 int run_take_nets(sph_run *run, sph_net **nets, size_t members, json_t *schema)
 {
-    struct text text = {0};
     run->nets = nets;
     run->net = nets[0];
     run->members = members;
     run->schema = schema;
-    int err = schema ? json_print(&text, schema, 0) : 0;
-    for (size_t k = 0; k < members && !err; k++) {
+    for (size_t k = 0; k < members; k++)
         sph_net_set_conv(nets[k], (sph_conv)run->spec->options.conv);
-        err = schema ? sph_net_set_note(nets[k], text.chars) : 0;
-    }
-    text_free(&text);
-    return err;
+    return model_keep_data(nets, members, schema);
 }
 
 int run_open_model(sph_run *run)
@@ -210,7 +205,7 @@ void run_close(sph_run *run)
     sph_data_free(run->data);
     options_delete(run->spec);
     mem_free(run->keep);
-    mem_free(run->notes);
+    text_free(&run->notes);
     mem_free(run->dir);
     *run = (sph_run){0};
 }

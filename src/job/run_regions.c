@@ -38,7 +38,6 @@ static double feature(const struct aim *aim, size_t row, size_t i)
     return scaling->x_fill ? scaling->x_fill[i] : scaling->x_mean ? scaling->x_mean[i] : 0;
 }
 
-/* With targets where the source has them. What is only looked at may be absent. */
 /* A relative name is looked for where the command runs. */
 static int run_lost_data(const sph_run *run, int err)
 {
@@ -50,6 +49,7 @@ static int run_lost_data(const sph_run *run, int err)
         err, "; the run's path of the data is relative to the folder in which it was trained; use --data");
 }
 
+/* With targets where the source has them. What is only looked at may be absent. */
 static int open_data(struct aim *aim)
 {
     const sph_run_regions_opts *o = aim->opts;
@@ -141,7 +141,7 @@ static int find_window(struct aim *aim)
 
 /* ---------------------------------------------------------------- what goes along */
 
-static int add_point(const struct aim *aim, struct regions_about *about, size_t row, double s, double t)
+static void add_point(const struct aim *aim, struct regions_about *about, size_t row, double s, double t)
 {
     int classes = aim->data->task != SPH_TASK_REGRESSION && aim->data->y;
     double *point = about->point + 4 * about->points++;
@@ -149,7 +149,6 @@ static int add_point(const struct aim *aim, struct regions_about *about, size_t 
     point[1] = t;
     point[2] = classes ? aim->data->y[row] : 0;
     point[3] = (double)row;
-    return 0;
 }
 
 /* Of a plane its three rows, else the data in the window, some of them if they are many. */
@@ -185,12 +184,9 @@ static int add_classes(const struct aim *aim, struct regions_about *about)
 {
     if (!aim->data || aim->data->task == SPH_TASK_REGRESSION)
         return 0;
-    if (!(about->class_names = mem_get(aim->data->classes, sizeof *about->class_names)))
-        return SPH_EMEMORY;
-    for (about->classes = 0; about->classes < aim->data->classes; about->classes++)
-        if (!(about->class_names[about->classes] = mem_text(aim->data->labels[about->classes])))
-            return SPH_EMEMORY;
-    return 0;
+    about->class_names = mem_copy_texts(aim->data->labels, aim->data->classes);
+    about->classes = about->class_names ? aim->data->classes : 0;
+    return about->class_names ? 0 : SPH_EMEMORY;
 }
 
 static int add_words(const struct aim *aim, sph_regions *regions)

@@ -8,6 +8,7 @@
 #include "base/cursor.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/order.h"
 #include "data/registry.h"
 #include "data/tool.h"
 #include "file/file.h"
@@ -15,12 +16,6 @@
 #include "train/losses.h"
 #include "train/members.h"
 #include "train/metrics.h"
-
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* The rows' numbers: the test part's, or all. */
 static int choose_rows(struct run_rows *out, sph_run *run, const char *source)
@@ -35,7 +30,7 @@ static int choose_rows(struct run_rows *out, sph_run *run, const char *source)
     for (size_t i = 0; i < out->count && !err; i++)
         out->row[i] = source ? (uint32_t)i : test[i];
     if (!err)
-        qsort(out->row, out->count, sizeof *out->row, by_number);
+        qsort(out->row, out->count, sizeof *out->row, by_u32);
     return err;
 }
 

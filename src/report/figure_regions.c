@@ -48,7 +48,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
         sph_fail_move(err, panel->run.dir, 0, 1);
         return REFUSED;
     }
-    size_t count = sph_regions_count(regions);
+    size_t count = regions->count;
     *most = count > *most ? count : *most;
     panels_title(figure, panel, number);
     panels_text(figure, "count", number, "%zu regions", count);

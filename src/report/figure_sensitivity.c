@@ -66,7 +66,7 @@ static int read_line(const struct panels *panels, struct experiment_job first, s
     int err = 0;
     for (size_t k = 0; k < e->grid.axes[axis].count && !err; k++) {
         struct experiment_job of = first;
-        of.point = panels_along(panels, first.point, axis, k);
+        of.point = experiment_along(e, first.point, axis, k);
         err = read_point(panels, of, e->grid.axes[axis].values[k]->options.lr, &points[k]);
     }
     qsort(points, e->grid.axes[axis].count, sizeof *points, by_rate);
@@ -86,15 +86,11 @@ static void write_line(struct figure *figure, const struct point *points, size_t
 static int write_row(struct figure *figure, const struct panels *panels, size_t row, struct experiment_job of,
                      size_t axis, struct point *points)
 {
-    char *name = NULL;
-    int err = panels_other_keys(panels, of.point, axis, &name);
-    const char *set = panels->e->set_count ? panels->e->sets[of.set].name : "";
-    panels_text(figure, "title", row, "%s%s%s", set, *set && name && *name ? ", " : "", name ? name : "");
+    int err = panels_row(figure, panels, row, of.set, of.point);
     panels_columns(figure, row, "", "lr, mean, standard error, runs with a number, runs without");
     for (of.method = 0; of.method < panels->e->method_count && !err; of.method++)
         if (!(err = read_line(panels, of, axis, points)))
             write_line(figure, points, panels->e->grid.axes[axis].count);
-    mem_free(name);
     return err;
 }
 

@@ -72,18 +72,6 @@ static void write_bars(struct figure *figure, const struct tolerance *t, size_t 
                 figure_row(figure, (double[]){(double)m, t->rates[i]}, 2);
 }
 
-static int write_title(struct figure *figure, const struct panels *panels, size_t group)
-{
-    const struct tolerance *t = &panels->results->tolerance;
-    const struct tolerance_line *line = &t->lines[group * t->methods];
-    char *name = NULL;
-    int err = panels_other_keys(panels, line->point, panels_axis(panels), &name);
-    const char *set = panels->e->set_count ? panels->e->sets[line->set].name : "";
-    panels_text(figure, "title", group, "%s%s%s", set, *set && name && *name ? ", " : "", name ? name : "");
-    mem_free(name);
-    return err;
-}
-
 static int fill(struct figure *figure, struct panels *panels)
 {
     const struct tolerance *t = &panels->results->tolerance;
@@ -100,7 +88,7 @@ static int fill(struct figure *figure, struct panels *panels)
         panels_method(figure, m, panels->e->methods[m].name, "");
     write_curves(figure, t);
     for (size_t g = 0; g < t->groups && !err; g++) {
-        err = write_title(figure, panels, g);
+        err = panels_row(figure, panels, g, t->lines[g * t->methods].set, t->lines[g * t->methods].point);
         write_bars(figure, t, g);
     }
     return err;

@@ -100,7 +100,7 @@ static int read_line(const struct panels *panels, size_t method, size_t point, s
     for (size_t w = 0; w < table->widths && err >= 0; w++) {
         const struct option_sizes *hidden = &of->values[w]->options.hidden;
         int runs = err =
-            read_runs(panels, method, panels_along(panels, point, axis, w), table->layers, values);
+            read_runs(panels, method, experiment_along(panels->e, point, axis, w), table->layers, values);
         for (size_t layer = 0; layer < hidden->count && runs >= 0; layer++) {
             struct mark *mark = mark_at(table, layer, line, w);
             mark->width = (double)hidden->list[layer];
@@ -157,14 +157,13 @@ static int fill(struct figure *figure, struct panels *panels)
     int err = table.marks ? 0 : SPH_EMEMORY;
     for (size_t m = 0; m < e->method_count && !err; m++)
         for (size_t p = 0; p < points && !err; p++) {
-            char *others = NULL;
+            struct text others = {0};
             if (experiment_value(e, p, axis) != 0)
                 continue;
-            if (!(err = panels_other_keys(panels, p, axis, &others)))
-                panels_method(figure, line, e->methods[m].name, others);
-            if (!err)
-                err = read_line(panels, m, p, axis, line++, &table);
-            mem_free(others);
+            experiment_add_other_keys(e, p, axis, &others);
+            panels_method(figure, line, e->methods[m].name, others.chars ? others.chars : "");
+            err = others.failed ? SPH_EMEMORY : read_line(panels, m, p, axis, line++, &table);
+            text_free(&others);
         }
     panels_head(figure, table.layers, table.lines);
     for (size_t layer = 0; layer < table.layers && !err; layer++)

@@ -96,7 +96,7 @@ static int look(struct found *found, const char *dir, size_t depth)
             err = look(found, path, depth + 1);
         mem_free(path);
     }
-    file_list_free(names, count);
+    mem_free_texts(names, count);
     return err;
 }
 
@@ -222,7 +222,7 @@ static int list(const char *dir, int json, const sph_sink *sink)
     if (!err && found.lost.code)
         err = failure_set(&found.lost);
     table_free(&table);
-    file_list_free(found.paths, found.count);
+    mem_free_texts(found.paths, found.count);
     return err;
 }
 

@@ -99,12 +99,6 @@ static void add_groups(struct table *out, const struct ranking *r, const struct 
     text_free(&words);
 }
 
-static void add_p(struct text *out, double p)
-{
-    text_add(out, p < 1e-4 ? "p " : "p = ");
-    comparison_add_p(out, p);
-}
-
 void ranking_verdicts(struct table *out, const struct ranking *r, const struct comparison_input *input)
 {
     struct text words = {0};
@@ -117,14 +111,14 @@ void ranking_verdicts(struct table *out, const struct ranking *r, const struct c
     text_add(&words, "Friedman's test over %zu datasets: chi2 ", r->sets);
     text_add_general(&words, 3, r->chi2);
     text_add(&words, ", ");
-    add_p(&words, r->chi2_p);
+    comparison_add_equal_p(&words, r->chi2_p);
     if (isinf(r->f)) {
         text_add(&words, "; all datasets rank the methods in the same order");
     } else {
         text_add(&words, "; Iman and Davenport's F ");
         text_add_general(&words, 3, r->f);
         text_add(&words, ", ");
-        add_p(&words, r->f_p);
+        comparison_add_equal_p(&words, r->f_p);
     }
     text_add(&words, ": %s",
              r->chi2_p <= 0.05 ? "the methods differ significantly" : "no significant difference");

@@ -10,7 +10,7 @@
 #include "report/pages.h"
 #include "store/runfolder.h"
 
-/* NAME of each NAME.svg or NAME.gp; caller frees with file_list_free. */
+/* NAME of each NAME.svg or NAME.gp; caller frees with mem_free_texts. */
 static int list_figures(char ***names, size_t *count, const char *dir)
 {
     char **files = NULL;
@@ -58,7 +58,7 @@ static void add_notes(struct report *report, const char *dir, int section)
         report_note(report, "Not drawn: %s: %s", files[i], reason ? reason : "");
         mem_free(reason);
     }
-    file_list_free(files, count);
+    mem_free_texts(files, count);
 }
 
 /* NAME is WORD, or WORD-SET for one of several datasets. */
@@ -104,7 +104,7 @@ void page_add_figures(struct report *report, const char *folder)
     for (size_t i = 0; i < count; i++)
         if (names[i])
             report_figure(report, dir, names[i], names[i]);
-    file_list_free(names, count);
+    mem_free_texts(names, count);
     if (there)
         add_notes(report, dir, count > 0);
     mem_free(config);

@@ -323,18 +323,17 @@ size_t panels_axis(const struct panels *panels)
     return axis;
 }
 
-size_t panels_along(const struct panels *panels, size_t point, size_t axis, size_t k)
+int panels_row(struct figure *figure, const struct panels *panels, size_t row, size_t set, size_t point)
 {
-    return experiment_along(panels->e, point, axis, k);
-}
-
-int panels_other_keys(const struct panels *panels, size_t point, size_t axis, char **out)
-{
-    struct text text = {0};
-    text_add(&text, "%s", "");
-    experiment_add_other_keys(panels->e, point, axis, &text);
-    *out = text.chars;
-    return text.failed ? SPH_EMEMORY : 0;
+    const struct sph_experiment *e = panels->e;
+    const char *name = e->set_count ? e->sets[set].name : "";
+    struct text keys = {0};
+    experiment_add_other_keys(e, point, panels_axis(panels), &keys);
+    panels_text(figure, "title", row, "%s%s%s", name, *name && keys.length ? ", " : "",
+                keys.chars ? keys.chars : "");
+    int err = keys.failed ? SPH_EMEMORY : 0;
+    text_free(&keys);
+    return err;
 }
 
 /* ---------------------------------------------------------------- from the record */

@@ -55,11 +55,10 @@ int panels_look(struct panels *panels, size_t i, unsigned parts, const struct pa
 size_t panels_count(const struct panels *panels);
 
 /* ---------------------------------------------------------------- along a key of the grid
- * panels_axis: the axis for the key in kind->axis. panels_along: the point with value k of that axis, from a point with its first value.
- * panels_other_keys: the other keys of a point, such as "hidden 100", or ""; free it with mem_free. */
+ * panels_axis: the axis for the key in kind->axis. panels_row sets title_<row> to the dataset, if there are several, and the other keys
+ * of a point, such as "boston, hidden 100". */
 size_t panels_axis(const struct panels *panels);
-size_t panels_along(const struct panels *panels, size_t point, size_t axis, size_t k);
-int panels_other_keys(const struct panels *panels, size_t point, size_t axis, char **out);
+int panels_row(struct figure *figure, const struct panels *panels, size_t row, size_t set, size_t point);
 
 /* ---------------------------------------------------------------- into the script */
 

@@ -283,7 +283,7 @@ static void add_links(struct report *report, const char *dir, const char *name)
     report->body.failed |= files.failed | data.failed;
     text_free(&files);
     text_free(&data);
-    file_list_free(names, count);
+    mem_free_texts(names, count);
 }
 
 void report_figure(struct report *report, const char *dir, const char *name, const char *caption)

@@ -40,7 +40,7 @@ static int convert_net(const char *in, const char *out, const sph_convert_opts *
                           "use --member or another --names",
                           count);
     if (!err && count == 1 && data)
-        err = model_keep_data(nets[0], data);
+        err = model_keep_data(nets, 1, data);
     if (!err && !(err = convert_all(nets, count, opts)))
         err = count > 1 ? model_save_members(out, nets, count, data)
                         : sph_net_save_as(nets[0], out, opts->names);

@@ -426,15 +426,34 @@ int model_open(sph_net **out, json_t **data, const char *path)
     return err < 0 ? err : open_one(out, data, &file, path);
 }
 
+/* ---------------------------------------------------------------- what a net says about its data */
+
+int model_keep_data(sph_net *const *nets, size_t count, const json_t *data)
+{
+    struct text text = {0};
+    int err = data ? json_print(&text, data, 0) : 0;
+    for (size_t k = 0; k < count && data && !err; k++)
+        err = sph_net_set_note(nets[k], text.chars);
+    text_free(&text);
+    return err;
+}
+
+int model_note(json_t **data, const sph_net *net, const char *path)
+{
+    *data = NULL;
+    int err = net->note ? json_parse(data, path, net->note, strlen(net->note)) : 0;
+    if (!err && *data && !json_is_object(*data))
+        err = sph_fail_at(SPH_EARG, path, "the note of the network is not a JSON object");
+    return err;
+}
+
 /* ---------------------------------------------------------------- the public doors */
 
 static int save_with_note(const sph_net *net, const char *path, const sph_sink *sink)
 {
-    json_t *data = NULL;
-    int err = net->note ? json_parse(&data, path, net->note, strlen(net->note)) : 0;
-    if (!err && data && !json_is_object(data))
-        err = sph_fail_at(SPH_EARG, path, "the note of the network is not a JSON object");
+    json_t *data;
     sph_net *one = (sph_net *)net;
+    int err = model_note(&data, net, path);
     if (!err)
         err = save(path, sink, &one, 1, &(struct beside){.data = data});
     json_decref(data);
@@ -464,22 +483,11 @@ int sph_net_save_as(const sph_net *net, const char *path, sph_names names)
     return names == SPH_NAMES_TORCHVISION ? torchvision_save(path, net) : sph_net_save(net, path);
 }
 
-int model_keep_data(sph_net *net, const json_t *data)
-{
-    struct text text = {0};
-    int err = json_print(&text, data, 0);
-    if (err < 0)
-        text_free(&text);
-    else
-        net->note = text.chars;
-    return err;
-}
-
 /* err: of what opened net and data, which are taken over. */
 static int opened(sph_net **out, int err, sph_net *net, json_t *data)
 {
     if (!err && data)
-        err = model_keep_data(net, data);
+        err = model_keep_data(&net, 1, data);
     json_decref(data);
     if (err < 0) {
         sph_net_free(net);

@@ -45,8 +45,11 @@ void model_free_members(sph_net **nets, size_t count);
  * be NULL. Every tensor of the net must be there, and no other. */
 int model_open(sph_net **out, json_t **data, const char *path);
 
-/* The description of the data becomes part of the net, so that a converted or edited model still predicts. */
-int model_keep_data(sph_net *net, const json_t *data);
+/* The description of the data becomes the note of the nets, so that a converted or edited model still predicts. data NULL: none. */
+int model_keep_data(sph_net *const *nets, size_t count, const json_t *data);
+
+/* What the net's note says about its data; *data is NULL if it has no note. A new reference. path: for messages. */
+int model_note(json_t **data, const sph_net *net, const char *path);
 
 /* What the file says about its data and no more; *data is NULL if it says nothing. A new reference. */
 int model_read_data(json_t **data, const char *path);

@@ -281,15 +281,12 @@ int sph_import(const char *in, const char *out, sph_imported *result)
     NEED(in, out);
     sph_imported ignored = {0};
     sph_net **nets = NULL;
-    json_t *data = NULL;
+    json_t *data;
     sph_imported *here = result ? result : &ignored;
     int err = import_members(&nets, in, here);
     if (err < 0)
         return err;
-    const char *note = sph_net_note(nets[0]);
-    if (*note)
-        err = json_parse(&data, in, note, strlen(note));
-    if (!err)
+    if (!(err = model_note(&data, nets[0], in)))
         err = model_save_members(out, nets, here->members, data);
     json_decref(data);
     here->learned = here->members * sph_net_learned(nets[0]);
