@@ -451,6 +451,9 @@ static void spread_is_that_of_a_sort(void **state)
                         qsort(sorted, count, sizeof *sorted, by_size);
                         k->spread(m, x.at, kernel_pad(m), both);
                         check_spread(&both[which], k, kind, count, sorted);
+                        double largest[2];
+                        k->largest(m, x.at, kernel_pad(m), largest);
+                        assert_true(count ? largest[which] == sorted[count - 1] : largest[which] < 0);
                         drop(&x);
                     }
     fences = 0;

@@ -11,6 +11,9 @@
 #include <cmocka.h>
 
 #include "../playground/engine.c"
+#include "../playground/lines.c"
+#include "../playground/paint.c"
+#include "../playground/shake.c"
 
 enum { STEPS = 64, UNITS = 6, SIDE = 20 };
 

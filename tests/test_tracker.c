@@ -131,6 +131,9 @@ static int on_start(void *self, const sph_view *view)
         assert_int_equal(sph_tracker_layer(c->tracker, k, &motion), tracker_follows(view->net, k));
         assert_true(isnan(motion.move.max) && isnan(motion.turn.max) && motion.units == 0);
     }
+    double move, turn;
+    assert_int_equal(sph_tracker_largest(c->tracker, &move, &turn), 0);
+    assert_true(isnan(move) && isnan(turn));
     return 0;
 }
 
@@ -138,9 +141,18 @@ static int on_step(void *self, const sph_view *view)
 {
     struct check *c = self;
     c->steps++;
-    for (size_t k = 0; k < c->layers; k++)
+    double move = (double)NAN, turn = (double)NAN, most_move, most_turn;
+    for (size_t k = 0; k < c->layers; k++) {
+        sph_motion motion;
         if (tracker_follows(view->net, k))
             compare(c, view->net, k);
+        assert_true(sph_tracker_layer(c->tracker, k, &motion) >= 0);
+        move = fmax(move, motion.move.max);
+        turn = fmax(turn, motion.turn.max);
+    }
+    assert_int_equal(sph_tracker_largest(c->tracker, &most_move, &most_turn), 0);
+    assert_true(most_move == move || (isnan(most_move) && isnan(move)));
+    assert_true(most_turn == turn || (isnan(most_turn) && isnan(turn)));
     return 0;
 }
 

@@ -125,6 +125,59 @@ static void steps_in_any_portions_are_the_training_of_sph_train(void **state)
     }
 }
 
+struct seen {
+    uint64_t steps, epochs, until; /* until: stops after this step */
+    double loss;
+};
+
+static int see_step(void *self, const sph_view *view)
+{
+    struct seen *seen = self;
+    assert_int_equal(view->step, ++seen->steps);
+    seen->loss = view->loss;
+    return view->step == seen->until;
+}
+
+static int see_epoch(void *self, const sph_view *view)
+{
+    struct seen *seen = self;
+    assert_int_equal(view->epoch, ++seen->epochs);
+    return 0;
+}
+
+static int never(void *self, const sph_view *view)
+{
+    (void)self;
+    (void)view;
+    fail();
+    return 0;
+}
+
+static void observed_steps_are_the_same_and_can_be_stopped(void **state)
+{
+    (void)state;
+    sph_net *plain = new_net(SPH_F64), *observed = new_net(SPH_F64);
+    sph_trainer *alone = new_trainer(plain), *trainer = new_trainer(observed);
+    struct seen seen = {.until = 20};
+    sph_observer observer = {.self = &seen, .start = never, .step = see_step, .epoch = see_epoch, .end = never};
+    assert_int_equal(sph_trainer_observe(trainer, 3, &observer, 1), 0);
+    assert_int_equal(seen.steps, 3);
+    assert_int_equal(sph_trainer_observe(trainer, 100, &observer, 1), 0);
+    assert_int_equal(seen.steps, 20); /* stopped */
+    assert_int_equal(sph_trainer_observe(trainer, 2, &observer, 1), 0);
+    assert_int_equal(seen.steps, 22); /* and continued */
+    assert_int_equal(view_of(trainer).step, 22);
+    assert_int_equal(seen.epochs, view_of(trainer).epoch);
+    assert_true(seen.epochs > 1 && seen.loss == view_of(trainer).loss);
+    assert_int_equal(sph_trainer_step(alone, 22), 0);
+    assert_same_nets(plain, observed);
+    assert_fails(sph_trainer_observe(trainer, 1, NULL, 1), SPH_EARG, .key = "observers");
+    sph_trainer_free(alone);
+    sph_trainer_free(trainer);
+    sph_net_free(plain);
+    sph_net_free(observed);
+}
+
 static void an_epoch_is_the_rest_of_the_one_at_work(void **state)
 {
     (void)state;
@@ -284,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_in_any_portions_are_the_training_of_sph_train),
+        cmocka_unit_test(observed_steps_are_the_same_and_can_be_stopped),
         cmocka_unit_test(an_epoch_is_the_rest_of_the_one_at_work),
         cmocka_unit_test(a_state_goes_through_bytes),
         cmocka_unit_test(a_state_that_does_not_fit_is_refused_and_changes_nothing),

@@ -76,6 +76,10 @@ SPH_API void sph_tracker_observer(sph_tracker *tracker, sph_observer *out);
  * fixed ones (ln). A later observer of the same step may call it. */
 SPH_API int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out);
 
+/* The largest move and turn of all layers in the last step; NaN before the first, and for a net without boundaries. Faster than
+ * sph_tracker_layer, which sorts. */
+SPH_API int sph_tracker_largest(const sph_tracker *tracker, double *move, double *turn);
+
 /* ---------------------------------------------------------------- perturbation and theory
  * The change of one unit's boundary w^T x + b = 0 when eps is added to each of its parameters, under
  * SP, WN, BN, LN and GmP. All five have the same boundary before. */

@@ -213,6 +213,11 @@ SPH_API void sph_trainer_free(sph_trainer *trainer);
 /* Takes n steps, or fewer if the training ends. After the last step of an epoch the validation part is scored, and
  * opts->patience may end the training. net holds the weights after the last step. SPH_EDIVERGED as in sph_train. */
 SPH_API int sph_trainer_step(sph_trainer *trainer, size_t n);
+
+/* The same with observers: `step` and `epoch` are called, `start` and `end` are not. An observer that returns 1 ends this call
+ * after the current step or epoch. */
+SPH_API int sph_trainer_observe(sph_trainer *trainer, size_t n, const sph_observer *observers, size_t count);
+
 SPH_API int sph_trainer_epoch(sph_trainer *trainer);          /* the rest of the current epoch */
 SPH_API int sph_trainer_finished(const sph_trainer *trainer); /* 1: no more steps         */
 

@@ -49,7 +49,7 @@ export class Series {
   }
 }
 
-export function combine(merge: Merge, values: number[]): number {
+function combine(merge: Merge, values: number[]): number {
   const known = values.filter(v => !Number.isNaN(v));
   if (!known.length) return Number.NaN;
   if (merge === 'max') return Math.max(...known);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All methods of one start, step by step together: the engine's state as the worker sees it.
 import { makeTable } from './data';
-import { combine } from './series';
+import { StepLog } from './steplog';
 import {
   CURVE,
   EDGE,
@@ -24,51 +24,12 @@ const TASKS: Task[] = ['regression', 'binary', 'classes'];
 const TEST_SHARE = 0.2;
 const TOO_MANY = -100; // what pg_regions returns
 const CHUNK = 64; // steps of a call
-const LOG_MOST = 400; // entries of a frame
-const KEPT = 1 << 16; // entries of the log of a training
-
-/** The steps of one method, thinned as series.ts does it, in flat memory. */
-class StepLog {
-  private values = new Float64Array(LOG * 1024);
-  private pending: number[] = [];
-  count = 0;
-  stride = 1;
-
-  push(loss: number, move: number, turn: number): void {
-    this.pending.push(loss, move, turn);
-    if (this.pending.length < LOG * this.stride) return;
-    if (LOG * this.count === this.values.length) this.grow();
-    this.values.set(merged(this.pending), LOG * this.count++);
-    this.pending = [];
-  }
-
-  private grow(): void {
-    if (this.count < KEPT) {
-      const larger = new Float64Array(2 * this.values.length);
-      larger.set(this.values);
-      this.values = larger;
-      return;
-    }
-    this.count /= 2;
-    for (let i = 0; i < this.count; i++)
-      this.values.set(merged(Array.from(this.values.subarray(2 * LOG * i, 2 * LOG * (i + 1)))), LOG * i);
-    this.stride *= 2;
-  }
-
-  copy(): Float64Array {
-    return this.values.slice(0, LOG * this.count);
-  }
-}
-
-/** Rows of loss, move, turn as one row. */
-function merged(rows: ArrayLike<number>): [number, number, number] {
-  const column = (c: number) => Array.from({ length: rows.length / LOG }, (_, i) => rows[LOG * i + c]);
-  return [combine('mean', column(0)), combine('max', column(1)), combine('max', column(2))];
-}
+const LOG_MOST = 400; // rows of a frame
+const KEPT = 1 << 16; // rows of the log of a training
 
 class OneMethod {
-  log = new StepLog();
-  recent: number[] = []; // rows since the frame before
+  log = new StepLog(KEPT);
+  recent = new StepLog(LOG_MOST); // since the frame before
   diverged = '';
   units = 0;
   regions = -1;
@@ -202,11 +163,8 @@ export class Trainings {
         if (method.diverged) return;
         const taken = engine.call.pg_steps(k, now, log);
         const rows = engine.doubles(log, taken * LOG);
-        for (let i = 0; i < taken; i++) {
-          method.log.push(rows[LOG * i], rows[LOG * i + 1], rows[LOG * i + 2]);
-          method.recent.push(rows[LOG * i], rows[LOG * i + 1], rows[LOG * i + 2]);
-        }
-        if (method.recent.length > 4 * LOG * LOG_MOST) method.recent = thin(method.recent, 2);
+        method.log.append(rows);
+        method.recent.append(rows);
         if (taken < now) method.diverged = engine.text(engine.call.pg_error());
       });
       this.step += now;
@@ -227,15 +185,13 @@ export class Trainings {
     thorough: boolean,
   ): MethodFrame {
     const { engine, dataset } = this;
-    const recent = thin(method.recent, Math.ceil(method.recent.length / LOG / LOG_MOST));
-    method.recent = [];
     const frame: MethodFrame = {
       diverged: method.diverged,
       trainLoss: Number.NaN,
       testLoss: Number.NaN,
       score: Number.NaN,
       lines: new Float64Array(0),
-      log: Float64Array.from(recent),
+      log: method.recent.take(),
       image: null,
       curve: null,
       edges: null,
@@ -385,13 +341,6 @@ export class Trainings {
 
 function hasScale(param: string): boolean {
   return param === 'gmp' || param === 'sphere';
-}
-
-function thin(rows: number[], by: number): number[] {
-  if (by <= 1) return rows;
-  const out: number[] = [];
-  for (let i = 0; i < rows.length; i += LOG * by) out.push(...merged(rows.slice(i, i + LOG * by)));
-  return out;
 }
 
 /** The box of the data and an eighth more on each side; square where x and y have similar ranges. */

@@ -13,8 +13,7 @@ enum { FRAME_ROWS = 16 };
 struct tracked {
     struct moves_args args; /* u, offset: as last taken */
     void *rows;             /* (FRAME_ROWS + 1, m) padded; the last one is 0 */
-    sph_motion motion;
-    int follows;
+    int follows, moved;     /* moved: a step was taken since the start */
 };
 
 struct sph_tracker {
@@ -35,7 +34,6 @@ static int tracked_make(struct tracked *out, const sph_net *net, size_t number, 
 {
     const struct net_layer *layer = &net->layers[number];
     size_t m = layer->shape.m, n = layer->shape.n, ld = kernel_pad(m), size = net->k->size;
-    out->motion = (sph_motion){.move = {NAN, NAN, NAN}, .turn = {NAN, NAN, NAN}};
     if (!(out->follows = tracker_follows(net, number)))
         return 0;
     out->args = (struct moves_args){
@@ -142,22 +140,17 @@ void tracker_start(sph_tracker *tracker, const sph_view *view)
         if (!tracker->layer[i].follows)
             continue;
         take(tracker, view, i);
-        tracker->layer[i].motion = (sph_motion){.move = {NAN, NAN, NAN}, .turn = {NAN, NAN, NAN}};
+        tracker->layer[i].moved = 0;
     }
 }
 
 void tracker_step(sph_tracker *tracker, const sph_view *view)
 {
     for (size_t i = 0; i < tracker->layer_count; i++) {
-        struct tracked *layer = &tracker->layer[i];
-        struct spread spread[2];
-        if (!layer->follows)
+        if (!tracker->layer[i].follows)
             continue;
         take(tracker, view, i);
-        tracker->k->spread(layer->args.m, layer->args.moved, layer->args.ldu, spread);
-        layer->motion.units = spread[0].count;
-        summarize(&spread[0], root_of, &layer->motion.move);
-        summarize(&spread[1], turn_of, &layer->motion.turn);
+        tracker->layer[i].moved = 1;
     }
 }
 
@@ -191,8 +184,34 @@ int sph_tracker_layer(const sph_tracker *tracker, size_t layer, sph_motion *out)
     if (layer >= tracker->layer_count)
         return sph_fail_of(SPH_EARG, "", 0, "layer", "no layer %zu; the network has %zu layers", layer,
                            tracker->layer_count);
-    *out = tracker->layer[layer].motion;
-    return tracker->layer[layer].follows;
+    const struct tracked *from = &tracker->layer[layer];
+    struct spread spread[2];
+    *out = (sph_motion){.move = {NAN, NAN, NAN}, .turn = {NAN, NAN, NAN}};
+    if (!from->moved)
+        return from->follows;
+    tracker->k->spread(from->args.m, from->args.moved, from->args.ldu, spread);
+    out->units = spread[0].count;
+    summarize(&spread[0], root_of, &out->move);
+    summarize(&spread[1], turn_of, &out->turn);
+    return from->follows;
+}
+
+int sph_tracker_largest(const sph_tracker *tracker, double *move, double *turn)
+{
+    NEED(tracker, move, turn);
+    double most[2] = {-1, -1};
+    for (size_t i = 0; i < tracker->layer_count; i++) {
+        const struct tracked *layer = &tracker->layer[i];
+        double here[2];
+        if (!layer->moved)
+            continue;
+        tracker->k->largest(layer->args.m, layer->args.moved, layer->args.ldu, here);
+        for (int a = 0; a < 2; a++)
+            most[a] = here[a] > most[a] ? here[a] : most[a];
+    }
+    *move = most[0] < 0 ? (double)NAN : root_of(most[0]);
+    *turn = most[1] < 0 ? (double)NAN : turn_of(most[1]);
+    return 0;
 }
 
 void tracker_frame(const sph_tracker *tracker, size_t layer, void *phi, void *normal)

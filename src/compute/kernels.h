@@ -233,6 +233,8 @@ struct kernels {
     /* Of two arrays, ld apart, of values as moves leaves them: those that are 0 or more count, the padding is
      * there and does not. */
     void (*spread)(size_t m, const void *values, size_t ld, struct spread out[2]);
+    /* The largest of each of the two, negative where no value counts. */
+    void (*largest)(size_t m, const void *values, size_t ld, double out[2]);
 
     /* ---- activations, by sph_act */
     void (*act[SPH_ACT_COUNT])(const struct act_args *args);

@@ -89,6 +89,16 @@ KERNEL void plain_spread(size_t m, const void *values, size_t ld, struct spread 
         out[i] = plain_spread_of(m, (const real *)values + (size_t)i * ld);
 }
 
+KERNEL void plain_largest(size_t m, const void *values, size_t ld, double out[2])
+{
+    for (size_t i = 0; i < 2; i++) {
+        const real *x = (const real *)values + i * ld;
+        out[i] = -1;
+        for (size_t j = 0; j < m; j++)
+            out[i] = (double)x[j] > out[i] ? (double)x[j] : out[i];
+    }
+}
+
 /* ---------------------------------------------------------------- the fast ones */
 
 #ifdef KERNELS_FAST
@@ -385,6 +395,17 @@ KERNEL_INLINE void neighbours(size_t padded, const real *x, real threshold, real
     }
     *below = lanes_most(most);
     *from = lanes_least(least);
+}
+
+KERNEL void fast_largest(size_t m, const void *values, size_t ld, double out[2])
+{
+    for (size_t i = 0; i < 2; i++) {
+        const real *x = (const real *)values + i * ld;
+        vec most = vec_all(-1);
+        for (size_t j = 0; j < columns_padded(m); j += LANES)
+            most = vec_most(vec_load(x + j), most);
+        out[i] = (double)lanes_most(most);
+    }
 }
 
 /* A threshold above low, at most high. Moves are spread over orders of magnitude as often as not: the first

@@ -179,10 +179,22 @@ KERNEL_INLINE void combine(size_t n, size_t m, const real *alpha, const real *a,
     }
 }
 
+/* One column: loads and stores of a few lanes would take longer than the numbers. */
+KERNEL_INLINE void combine_single(size_t n, const real *alpha, const real *a, size_t lda, const real *beta,
+                                  const real *b, size_t ldb, real *y, size_t ldy)
+{
+    for (size_t i = 0; i < n; i++) {
+        real value = alpha ? *alpha * a[i * lda] : a[i * lda];
+        y[i * ldy] = b ? value + *beta * b[i * ldb] : value;
+    }
+}
+
 KERNEL void fast_column_combine(size_t n, size_t m, const void *alpha, const void *a, size_t lda,
                                 const void *beta, const void *b, size_t ldb, void *y, size_t ldy)
 {
-    if (alpha && b)
+    if (m == 1)
+        combine_single(n, alpha, a, lda, beta, b, ldb, y, ldy);
+    else if (alpha && b)
         combine(n, m, alpha, a, lda, beta, b, ldb, y, ldy);
     else if (alpha)
         combine(n, m, alpha, a, lda, NULL, NULL, 0, y, ldy);

@@ -68,6 +68,7 @@ const struct kernels KERNELS_TABLE = {
     .length_grad = plain_length_grad,
     .moves = PICK(moves),
     .spread = PICK(spread),
+    .largest = PICK(largest),
     .act = {PICK(identity), PICK(relu), PICK(leaky_relu), PICK(elu), PICK(srelu)},
     .act_grad = {PICK(identity_grad), PICK(relu_grad), PICK(leaky_relu_grad), PICK(elu_grad),
                  PICK(srelu_grad)},

@@ -229,7 +229,11 @@ static void run_share(void *context, size_t worker)
 static void each_layer(struct weights *weights, void (*run)(struct weights *weights, size_t layer))
 {
     struct pass pass = {weights, run, weights_team(weights)};
-    threads_run(pass.team, run_share, &pass);
+    if (pass.team > 1)
+        threads_run(pass.team, run_share, &pass);
+    else
+        for (size_t l = 0; l < weights->net->layer_count; l++)
+            run(weights, l);
 }
 
 /* Where angles run over the inputs in an order of their own: rows as they take them, to or from W's. */

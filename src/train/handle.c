@@ -24,11 +24,11 @@ int sph_trainer_new(sph_trainer **out, sph_net *net, const sph_data *data, const
 }
 
 /* A step behind one that diverged would begin with weights that are no numbers. */
-static int advance(sph_trainer *trainer, uint64_t steps)
+static int advance(sph_trainer *trainer, uint64_t steps, const sph_observer *observers, size_t count)
 {
     if (trainer->diverged)
         return sph_fail(SPH_EDIVERGED, "this training diverged; load an earlier state or start again");
-    int threads = threads_setting(), err = trainer_advance(trainer->loop, steps);
+    int threads = threads_setting(), err = trainer_advance(trainer->loop, steps, observers, count);
     threads_set_back(threads);
     trainer->diverged = err == SPH_EDIVERGED;
     return err;
@@ -37,14 +37,22 @@ static int advance(sph_trainer *trainer, uint64_t steps)
 int sph_trainer_step(sph_trainer *trainer, size_t n)
 {
     NEED(trainer);
-    return advance(trainer, n);
+    return advance(trainer, n, NULL, 0);
+}
+
+int sph_trainer_observe(sph_trainer *trainer, size_t n, const sph_observer *observers, size_t count)
+{
+    NEED(trainer);
+    if (count)
+        NEED(observers);
+    return advance(trainer, n, observers, count);
 }
 
 int sph_trainer_epoch(sph_trainer *trainer)
 {
     NEED(trainer);
     const struct trainer *loop = trainer->loop;
-    return advance(trainer, trainer_steps(loop) - trainer_place(loop)->batch);
+    return advance(trainer, trainer_steps(loop) - trainer_place(loop)->batch, NULL, 0);
 }
 
 int sph_trainer_finished(const sph_trainer *trainer)

@@ -443,10 +443,10 @@ static void begin(struct trainer *t)
     weights_materialize(t->weights);
 }
 
-int trainer_advance(struct trainer *t, uint64_t steps)
+int trainer_advance(struct trainer *t, uint64_t steps, const sph_observer *observers, size_t count)
 {
     begin(t);
-    return advance(t, steps, NULL, 0);
+    return advance(t, steps, observers, count);
 }
 
 int trainer_run(struct trainer *t, const sph_observer *observers, size_t count)

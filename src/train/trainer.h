@@ -65,7 +65,7 @@ int opts_check(const sph_train_opts *opts, const sph_net *net);
 int trainer_stopped(const struct trainer *trainer);
 
 /* At most so many steps from where it is, without observers. The last step of an epoch also scores the validation part. */
-int trainer_advance(struct trainer *trainer, uint64_t steps);
+int trainer_advance(struct trainer *trainer, uint64_t steps, const sph_observer *observers, size_t count);
 
 /* What an observer would see now, borrowed until the next step. */
 sph_view trainer_view(struct trainer *trainer);
