@@ -13,11 +13,11 @@
 #include "cli.h"
 
 static const sph_option common[] = {
-    {"quiet", NULL, "", "common", "print no progress and no notes on stderr"},
-    {"verbose", NULL, "", "common", "print more on stderr"},
-    {"help", NULL, "", "common", "print this help"},
-    {"help-all", NULL, "", "common", "print the help of all options"},
-    {"version", NULL, "", "common", "print the version, the compiled features and the processor"},
+    {"quiet", NULL, "", "general", "print no progress and no notes on stderr"},
+    {"verbose", NULL, "", "general", "print more on stderr"},
+    {"help", NULL, "", "general", "print this help"},
+    {"help-all", NULL, "", "general", "print the help of all options"},
+    {"version", NULL, "", "general", "print the version, the compiled features and the processor"},
 };
 
 static void add_options(struct args *args, const sph_option *options, size_t count)

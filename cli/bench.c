@@ -12,7 +12,7 @@ static const sph_option options[] = {
     {"natural", "X", "", "param and mlp", "gmp: natural gradient with this damping"},
     {"batch", "N", "", "images", "images in a batch (default: 32 for vgg6, 16 for the others)"},
     {"size", "N", "", "images", "height and width of an image (default: 32 for vgg6, 224 for the others)"},
-    {"data", "DIR", "", "loader", "folder of pictures"},
+    {"data", "DIR", "", "loader", "image folder"},
     {"workers", "N", "1", "loader", "threads that decode"},
     {"decode", CLI_WORDS(SPH_DECODES), "exact", "loader",
      "decode JPEG files in full, or smaller if enough pixels remain"},
@@ -32,8 +32,8 @@ static const sph_option options[] = {
      "number of repetitions, of which the best is printed (default: 5, for images 3)"},
     {"clock", "wall|processor", "wall", "all",
      "measure elapsed time, or processor time divided by the number of threads, for a busy machine"},
-    {"threads", "N", "1", "general", "threads of one network; param always uses one"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "f32", "general", "precision"},
+    {"threads", "N", "1", "output and resources", "threads of one network; param always uses one"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "f32", "output and resources", "precision"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
@@ -49,7 +49,7 @@ const struct command command_bench = {
         "per weight. mlp: complete training steps (forward, loss, backward, update) in microseconds. Image "
         "networks: complete training steps on noise, in images per second, the speed of the oneDNN "
         "convolutions alone on one thread, and peak memory. loader: decoding, resizing to --size and "
-        "augmenting the pictures of a folder, in pictures per second of time and of processor time, and the "
+        "augmenting the images of a folder, in images per second of time and of processor time, and the "
         "speed of the decoder alone on one thread. Without an argument, param and mlp run. Each figure is "
         "the best of several repetitions after a warm-up; --json prints one object per line.",
     .examples =

@@ -118,7 +118,7 @@ static const sph_option options[] = {
     {"layer", "K", "", "boundaries",
      "print only this layer, given by name or by number from 0, and also phi and direction of each unit"},
     {"data", "FILE|NAME", "", "data",
-     "samples to measure, with the columns of the training data (default: the run's training part)"},
+     "samples to measure, with the columns of the training data (default: the run's training set)"},
     {"rows", "N", "", "data", "use only the first N rows (default: all)"},
     {"csv", NULL, "", "boundaries", "print CSV with all digits also on a terminal"},
     CLI_JSON,

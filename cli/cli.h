@@ -113,11 +113,11 @@ int args_set_memory(const struct args *args);
 /* Rows of commands that print results as JSON, and of those that hold data or networks. */
 #define CLI_JSON                                                                                             \
     {                                                                                                        \
-        "json", NULL, "", "general", "print results on stdout as JSON"                                       \
+        "json", NULL, "", "output and resources", "print results on stdout as JSON"                                       \
     }
 #define CLI_MAX_MEMORY                                                                                       \
     {                                                                                                        \
-        "max-memory", "SIZE", "", "general",                                                                 \
+        "max-memory", "SIZE", "", "output and resources",                                                                 \
             "memory limit, for example 500M or 8G (default: three quarters of the machine's memory)"         \
     }
 
@@ -193,7 +193,7 @@ int cli_take_member(const struct args *args, sph_run *run);
     }
 int cli_take_one(const struct args *args, sph_run *run);
 
-/* How a run reads folders of pictures, for the commands that use one on other data; 0 or an exit code. */
+/* How a run reads image folders, for the commands that use one on other data; 0 or an exit code. */
 #define CLI_STRICT                                                                                           \
     {                                                                                                        \
         "strict", NULL, "", "data",                                                                          \
@@ -201,10 +201,10 @@ int cli_take_one(const struct args *args, sph_run *run);
             "no known value and are counted on stderr"                                                       \
     }
 #define CLI_READING                                                                                          \
-    {"workers", "N", "", "data", "folders of pictures: threads that decode them (default: as in training)"}, \
+    {"workers", "N", "", "data", "image folders: threads that decode them (default: as in training)"}, \
     {                                                                                                        \
         "skip-bad", NULL, "", "data",                                                                        \
-            "folders of pictures: leave out files that cannot be decoded and report how many"                \
+            "image folders: leave out files that cannot be decoded and report how many"                \
     }
 int cli_set_reading(const struct args *args, sph_run *run);
 

@@ -225,7 +225,7 @@ static const sph_option options[] = {
 
 const struct command command_data = {
     .name = "data",
-    .summary = "list, download and verify the known datasets",
+    .summary = "list, download and verify the built-in datasets",
     .usage = "list | info NAME | get NAME [--from URL] | verify [NAME]",
     .about =
         "Known datasets are used by name: --data banana. list prints their tasks, published shapes and "

@@ -100,8 +100,8 @@ static int run_eval(const struct args *args)
 static const sph_option options[] = {
     CLI_MEMBER,
     {"data", "FILE|NAME", "", "data",
-     "table with the columns of the training data, images, or a folder of pictures with one folder per "
-     "class; for a dataset with a test part, that part is used (default: the run's test part)"},
+     "table with the columns of the training data, images, or an image folder with one folder per class; for "
+     "a dataset with its own test set, that set is used (default: the run's test set)"},
     CLI_STRICT,
     CLI_READING,
     {"confusion", NULL, "", "data",
@@ -112,11 +112,11 @@ static const sph_option options[] = {
 
 const struct command command_eval = {
     .name = "eval",
-    .summary = "score a model on its test part or on other data",
+    .summary = "score a model on its test set or on other data",
     .usage = "RUN [--data FILE|NAME] [--json]",
     .about = "Reads the data as in training (same columns, targets and standardization) and prints the "
              "number of rows, the loss and the metrics of the task, in the target's units. Without --data, "
-             "it scores the run's test part.",
+             "it scores the run's test set.",
     .listed = "metrics, where defined for the task",
     .list = cli_metric,
     .examples = "  spherelu eval runs/prices\n"

@@ -97,8 +97,8 @@ static int run_figures(const struct args *args)
 }
 
 static const sph_option options[] = {
-    {"seed", "S|median", "median", "general",
-     "seed of the training shown by figures of a single training; median: the seed whose test scores are "
+    {"seed", "S|median", "median", "output and resources",
+     "seed of the training run in figures that show a single one; median: the seed whose test scores are "
      "nearest to the median over all methods. Figures over seeds show all of them"},
     CLI_JSON,
     CLI_MAX_MEMORY,

@@ -36,7 +36,7 @@ static void print_first_steps(void)
 void cli_help_overview(void)
 {
     print_begin();
-    printf("commands used most\n");
+    printf("the most common commands\n");
     for (size_t i = 0; i < COMMANDS; i++)
         if (cli_commands[i]->often)
             print_command(cli_commands[i]);
@@ -137,7 +137,7 @@ static int is_shown(const struct args *args, const sph_option *option, int all)
     const char *main = args->command->main_options;
     if (!strcmp(option->name, "help-all"))
         return main != NULL;
-    return all || !main || has_name(main, option->name) || !strcmp(option->section, "common");
+    return all || !main || has_name(main, option->name) || !strcmp(option->section, "general");
 }
 
 /* The heading and its options, if any of them is shown. */
@@ -157,10 +157,10 @@ static void print_below(const struct args *args, const char *heading, int all)
 
 static int is_last(const char *heading)
 {
-    return !strcmp(heading, "general") || !strcmp(heading, "common");
+    return !strcmp(heading, "output and resources") || !strcmp(heading, "general");
 }
 
-/* Sections in the order of the table, then the command's groups, then general and common options. */
+/* Sections in the order of the table, then the command's groups, then the options that most or all commands have. */
 static void print_options(const struct args *args, int all)
 {
     for (size_t i = 0; i < args->count; i++) {
@@ -173,8 +173,8 @@ static void print_options(const struct args *args, int all)
     }
     for (const struct help_group *group = args->command->groups; group && group->heading; group++)
         print_below(args, group->heading, all);
+    print_below(args, "output and resources", all);
     print_below(args, "general", all);
-    print_below(args, "common", all);
 }
 
 static void print_list(const struct command *command)
@@ -206,6 +206,6 @@ void cli_help_command(const struct args *args, int all)
     printf("\nexamples\n%s%s", command->examples,
            all && command->more_examples ? command->more_examples : "");
     if (!all)
-        printf("\nThese are the options used most. spherelu %s --help-all lists all %zu options.\n",
+        printf("\nThese are the most common options. spherelu %s --help-all lists all %zu options.\n",
                command->name, args->count);
 }

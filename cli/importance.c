@@ -34,12 +34,12 @@ static int run_importance(const struct args *args)
 
 static const sph_option options[] = {
     {"data", "FILE|NAME", "", "data",
-     "table with the columns and targets of the training data (default: the run's test part)"},
+     "table with the columns and targets of the training data (default: the run's test set)"},
     {"metric", "METRIC", "", "data",
      "metric to compute: rmse, mae, r2, accuracy, auc, ... (default: rmse for regression, accuracy for "
      "classes; if one class has more than 80 % of the rows, auc or balanced_accuracy)"},
     {"repeats", "N", "", "data", "number of times each column is shuffled (default: 10)"},
-    {"seed", "S", "", "general", "random seed (default: 0)"},
+    {"seed", "S", "", "output and resources", "random seed (default: 0)"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };

@@ -65,7 +65,7 @@ static const sph_option options[] = {
     {"size", "N", "224", "data",
      "input size of the network: the shorter side of each picture becomes 256/224 of it, as in evaluation, "
      "and the middle square is kept"},
-    {"gray", NULL, "", "data", "convert pictures to one channel (luma)"},
+    {"gray", NULL, "", "data", "convert images to one channel (luma)"},
     {"decode", CLI_WORDS(SPH_DECODES), "exact", "data",
      "decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their size if enough "
      "pixels remain (faster for large photographs, slightly different pixels)"},
@@ -76,13 +76,13 @@ static const sph_option options[] = {
 
 const struct command command_pack = {
     .name = "pack",
-    .summary = "decode a folder of pictures once, so that training reads it faster",
+    .summary = "decode an image folder once, so that training reads it faster",
     .usage = "DIR OUT [--size N] [--gray]",
-    .about = "Decodes and resizes all pictures of DIR (one folder per class, or train and val with these "
+    .about = "Decodes and resizes all images of DIR (one folder per class, or train and val with these "
              "inside) and writes them to the folder OUT as NumPy arrays: train_images.npy, train_labels.npy, "
              "the same for val, classes.txt, and the file names. train, eval, predict and experiment files "
              "accept OUT instead of DIR. OUT is memory-mapped, so several jobs share one copy. Augmentation "
-             "works as before, on the middle square of each picture. docs/images.md describes how much "
+             "works as before, on the middle square of each image. docs/images.md describes how much "
              "results differ from DIR. An interrupted pack leaves nothing behind.",
     .examples =
         "  spherelu pack photos photos-packed --size 64\n"

@@ -243,8 +243,8 @@ static const sph_option options[] = {
     {"samples", "N", "1000000", "checks",
      "number of pairs (theta, eps) that check turn <= |eps|, rounded up to whole batches of at least 11,520 "
      "in total; 0: no checks"},
-    {"threads", "N", "1", "general", "threads of the checks; does not change results"},
-    {"seed", "S", "0", "general", "random seed"},
+    {"threads", "N", "1", "output and resources", "threads of the checks; does not change results"},
+    {"seed", "S", "0", "output and resources", "random seed"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };

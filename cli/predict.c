@@ -49,7 +49,7 @@ static int run_predict(const struct args *args)
     sph_run *run = NULL;
     if (!data)
         return cli_fail(args->command, EXIT_USAGE, "data",
-                        "--data is missing, expected a file or a known dataset");
+                        "--data is missing, expected a file or a built-in dataset");
     if (!out && args_on(args, "json"))
         return cli_fail_option(args->command, "json", "needs --out, because predictions are CSV");
     int code = cli_open_run(args->command, args->word[0], &run);
@@ -70,8 +70,8 @@ static int run_predict(const struct args *args)
 static const sph_option options[] = {
     CLI_MEMBER,
     {"data", "FILE|NAME", "", "data",
-     "table with the feature columns of the training data, with or without targets; images; a folder of "
-     "pictures, with or without classes; or one picture; for a dataset with a test part, that part is used"},
+     "table with the feature columns of the training data, with or without targets; images; an image folder, "
+     "with or without classes; or one image; for a dataset with its own test set, that set is used"},
     {"out", "FILE.csv", "", "data", "file to write (default: stdout)"},
     {"keep", "COL,...", "", "data",
      "columns of the data, such as an id, to copy in front of the predictions; columns unknown to the run "

@@ -372,10 +372,10 @@ out:
 
 static const sph_option options[] = {
     {"out", "DIR", "", "run",
-     "folder for jobs, results and tables (default: runs/NAME, NAME being the name in the file)"},
+     "folder for jobs, results and tables (default: runs/NAME, where NAME is the name in the file)"},
     {"set", "KEY=VALUE", "", "run",
      "change a key of the file, or set an option of train: train.epochs=10, methods.GmP.lr=0.1, "
-     "grid.lr=[0.1,0.3], seeds=3; can be given several times"},
+     "'grid.lr=[0.1,0.3]' (in quotes, because of the brackets), seeds=3; can be given several times"},
     {"resume", NULL, "", "run", "keep finished jobs and continue the others from their checkpoints"},
     {"dry-run", NULL, "", "run",
      "list the jobs, measure a few steps of each method, print the expected time, memory and disk space, and "
@@ -384,11 +384,11 @@ static const sph_option options[] = {
      "number of jobs that run at the same time, each in a process; does not change results (default: number "
      "of processor cores; 1 with --shard and under mpirun or srun)"},
     {"shard", "I/N", "", "run",
-     "be process I of N that share the jobs of one --out folder, also on several machines; when all have "
-     "ended, run with --resume and without --shard for the tables"},
+     "run shard I of N (I = 1..N), also on several machines; all shards use the same --out; when all shards "
+     "have ended, run again with --resume and without --shard to print the tables"},
     {"threads", "N", "", "run", "threads of each job; above 1, the default of --jobs is 1 (default: 1)"},
-    {"seed", "S", "", "run", "use this seed instead of those in the file"},
-    {"dtype", CLI_WORDS(SPH_DTYPES), "", "run", "precision"},
+    {"seed", "S", "", "run", "use only this seed instead of those in the file"},
+    {"dtype", CLI_WORDS(SPH_DTYPES), "", "run", "precision (default: that of the file, or f32)"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
@@ -403,17 +403,30 @@ const struct command command_run = {
         "differences with a bootstrap interval, Wilcoxon's test corrected for the number of comparisons, and "
         "average ranks. With several datasets, each has a table, followed by tests over the datasets. "
         "Results are printed and written as text, Markdown, LaTeX, CSV and JSON, figures into DIR/figures, "
-        "and a page with all of it to DIR/report.html. A job that diverges or fails is a line in the table. "
-        "Ctrl-C writes checkpoints; --resume continues. docs/experiments.md describes the file.",
+        "and a page with all of it to DIR/report.html. A job that diverges or fails is reported in the "
+        "table. "
+        "Ctrl-C writes checkpoints; --resume continues.\n"
+        "By default, the validation set selects the epoch and the point of the grid, and the "
+        "test set is used once (protocol: holdout). protocol: cv selects by cross-validation; protocol: "
+        "reference selects on the test set, as the authors' code does. docs/experiments.md describes all "
+        "keys.",
     .examples =
         "  spherelu run experiments/crescents.yaml\n"
         "  spherelu run experiments/banana.yaml --dry-run\n"
         "  spherelu run experiments/banana.yaml --set seeds=20 --set protocol=holdout --set data.val=0.2 \\\n"
         "      --out runs/banana-holdout\n"
-        "  spherelu run experiments/banana.yaml --set grid.lr=[0.03] --jobs 4 --out runs/slower\n"
+        "  spherelu run experiments/banana.yaml --set 'grid.lr=[0.03]' --jobs 4 --out runs/slower\n"
         "  spherelu run experiments/crescents.yaml --resume\n"
         "  spherelu run experiments/banana.yaml --shard 2/8 --out runs/shared\n"
-        "  mpirun -n 8 spherelu run experiments/banana.yaml\n",
+        "  mpirun -n 8 spherelu run experiments/banana.yaml\n\n"
+        "  a minimal file, mine.yaml\n"
+        "    name: mine\n"
+        "    data: {file: houses.csv, target: price}\n"
+        "    methods:\n"
+        "      - {name: SP, param: sp}\n"
+        "      - {name: GmP, param: gmp}\n"
+        "    grid: {lr: [0.003, 0.01, 0.03, 0.1]}\n"
+        "    seeds: 5\n",
     .often = 1,
     .options = options,
     .count = sizeof options / sizeof *options,

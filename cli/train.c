@@ -55,7 +55,7 @@ static int set_options(sph_job *job, const struct args *args)
         return cli_fail_option(args->command, "dry-run", "cannot be combined with --resume");
     if (!args_value(args, "data") && !args_on(args, "resume"))
         return cli_fail(args->command, EXIT_USAGE, "data",
-                        "--data is missing, expected a file or a known dataset");
+                        "--data is missing, expected a file or a built-in dataset");
     return 0;
 }
 
@@ -161,7 +161,7 @@ static int print_notes(void *self, const sph_view *view)
     const char *batch = sph_job_get(notes->job, "batch");
     if (notes->verbose && view->epochs && view->steps == view->epochs && strcmp(batch, "full") != 0)
         cli_note(notes->command, "batch",
-                 "the training part has at most %s rows, so each step uses all of them", batch);
+                 "the training set has at most %s rows, so each step uses all of them", batch);
     sph_record_size size;
     sph_job_record_size(notes->job, &size);
     cli_note_lines(notes->args, sph_job_notes(notes->job));
@@ -269,13 +269,18 @@ static void print_table(const sph_job *job, sph_run *run, const sph_result *resu
     }
     if (sph_run_members(run) > 1)
         printf("ensemble  the mean of %zu networks%s\n", sph_run_members(run),
-               !strcmp(sph_job_get(job, "ensemble-val"), "folds") ? ", each validated on another fold" : "");
-    printf("network   %s%s%s, %zu parameters\n", network, hidden ? ", " : "",
-           hidden ? sph_job_get(job, "activation") : "", sph_run_members(run) * sph_net_learned(net));
+               !strcmp(sph_job_get(job, "ensemble-val"), "folds") ? ", each with a different validation fold"
+                                                                  : "");
+    char times[32] = "";
+    if (sph_run_members(run) > 1)
+        snprintf(times, sizeof times, "%zu x ", sph_run_members(run));
+    printf("network   %s%s%s, %s%zu parameters\n", network, hidden ? ", " : "",
+           hidden ? sph_job_get(job, "activation") : "", times, sph_net_learned(net));
     const char *freeze = sph_job_get(job, "freeze");
     printf("training  %s, %s, %s, lr %s%s%s\n", sph_job_get(job, "task"), sph_job_get(job, "loss"),
            sph_job_get(job, "optimizer"), sph_job_get(job, "lr"), *freeze ? ", frozen " : "", freeze);
-    printf("epochs    %zu, best %zu\n", result->epochs, result->best_epoch);
+    printf("epochs    %zu, best %zu%s\n", result->epochs, result->best_epoch,
+           sph_run_members(run) > 1 ? " (mean of the networks)" : "");
     print_scores(job, "train", result, &result->train);
     print_scores(job, "val", result, &result->val);
     print_scores(job, "test", result, &result->test);
@@ -286,7 +291,7 @@ static void print_table(const sph_job *job, sph_run *run, const sph_result *resu
         printf("warning   %s\n", result->warning);
     printf("seconds   %.3g", result->seconds);
     if (result->waited > 0)
-        printf(", %.2g %% of it waiting for pictures", 100 * result->waited / result->seconds);
+        printf(", %.2g %% of it waiting for images", 100 * result->waited / result->seconds);
     putchar('\n');
     printf("run       %s\n", out);
     if (reported)
@@ -451,11 +456,11 @@ static int run_train(const struct args *args)
 static const sph_option options[] = {
     {"no-report", NULL, "", "run", "do not write report.html, the page with scores, curves and predictions"},
     {"resume", NULL, "", "run",
-     "continue from the checkpoint in --out; other options must have the values of the run, but --epochs can "
-     "be "
-     "larger unless the schedule depends on it"},
+     "continue from the checkpoint in --out; the other options must have the values of the run, except that "
+     "--epochs may be larger with --schedule none, step or plateau (not with cosine, the default)"},
     {"dry-run", NULL, "", "run",
-     "measure a few steps, print the sizes of the parts and the expected time, memory and disk space, and "
+     "measure a few steps, print the sizes of the three sets and the expected time, memory and disk space, "
+     "and "
      "write nothing"},
     CLI_JSON,
     CLI_MAX_MEMORY,
@@ -474,16 +479,17 @@ const struct command command_train = {
     .name = "train",
     .summary = "train a network on a table or on images",
     .usage = "--data FILE|NAME [--target COL] ... --out DIR",
-    .about =
-        "Splits the data into a training, a validation and a test part, trains, and writes the model, its "
-        "scores and a report into the run folder --out. "
-        "For a table, the default is an ensemble of five networks with recommended settings. If you set any "
-        "network or training option, a single network is trained. "
-        "Ctrl-C stops after the current step and writes a checkpoint; --resume continues.",
+    .about = "Splits the data into a training, a validation and a test set, trains a network on the CPU, and "
+             "writes "
+             "the model, its scores and a report into the run folder --out.\n"
+             "For a table, the default is an ensemble of five networks. If you set any option of the groups "
+             "network or training, except --tune and --class-weight, a single network is trained; the other "
+             "defaults stay the same.\n"
+             "Ctrl-C stops after the current step and writes a checkpoint; --resume continues.",
     .often = 1,
-    .main_options =
-        "data target drop missing task test val group net hidden param norm activation init optimizer "
-        "lr batch epochs schedule weight-decay ensemble tune record out seed threads resume size json",
+    .main_options = "data target missing test val group net hidden param norm activation optimizer lr batch "
+                    "epochs schedule "
+                    "ensemble tune record out seed threads resume size",
     .groups = groups,
     .listed = "metrics for --monitor val_NAME",
     .list = cli_metric,

@@ -8,7 +8,7 @@ tall = features == 2 ? panel_height(4.7, x_high - x_low, y_high - y_low) : 4.7
 left = features == 2 ? tic_room(y_low, y_high) + 0.9 : 2.2
 big = across == 1 ? 2 : across == 2 ? 1.4 : 1; tall = tall * big # a single run is not lost on a screen
 width = left + (4.7 * big + 0.6) * across - 0.2
-k_unit = 'a unit, each in its own colour'; k_end = 'where it is'
+k_unit = 'path of one unit'; k_end = 'current position'
 eval key_begin
 eval key_add('k_unit', 'linewidth 1.2 linecolor rgb colour(1)', '', '')
 eval key_add('k_end', '', 'pointtype 7 pointsize 0.5 linecolor rgb black', '')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# Figures 3(a)-(h): where each unit's phi goes while the net is trained, a thin line for each unit in its own colour; a circle where
-# it begins, a dot where it ends. With one feature it is phi over steps.
+# Figures 3(a)-(h): the path of each unit's phi in training, a thin line in a color for each unit, with a circle at
+# its start and a dot at its end. With one feature it is phi over steps.
 #   pK      K from 0: blocks of one unit each: phi_1, phi_2 (or phi, step), step, unit
 #   note_K  why a panel of no units is empty
 #   outside_K  how many units leave the panel
@@ -9,7 +9,7 @@
 tall = features == 2 ? panel_height(4.7, x_high - x_low, y_high - y_low) : 4.7
 left = features == 2 ? tic_room(y_low, y_high) + 0.9 : 2.2
 width = left + 5.3 * across - 0.2
-k_unit = 'a unit, each in its own colour'; k_begin = 'where it begins'; k_end = 'where it ends'
+k_unit = 'one unit'; k_begin = 'start'; k_end = 'end'
 eval key_begin
 eval key_add('k_unit', 'linewidth 0.8 linecolor rgb colour(1)', '', '')
 eval key_add('k_begin', '', 'pointtype 6 pointsize 0.8 linewidth 1 linecolor rgb black', '')

@@ -166,7 +166,7 @@ typedef struct sph_sink {
     X(NONE, "none", "none: constant")                                                                        \
     X(STEP, "step:E,E:F", "step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80")                 \
     X(PLATEAU, "plateau:N:F:D",                                                                              \
-      "plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without a gain of more than 0.0001")         \
+      "plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without an improvement of more than 0.0001") \
     X(COSINE, "cosine", "cosine: decreases to 0 over the epochs")
 
 #define SPH_TASKS(X)                                                                                         \

@@ -47,7 +47,7 @@ typedef struct sph_data_opts {
 SPH_API void sph_data_defaults_sized(sph_data_opts *out, size_t size);
 
 /* source: a file (.csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd), - for standard input, or the name of a known
- * dataset (crescents, levy, banana, boston, ...). Or images, which stay bytes in memory: a known dataset (cifar10, cifar100, mnist,
+ * dataset (crescents, levy, banana, boston, ...). Or images, which stay bytes in memory: a built-in dataset (cifar10, cifar100, mnist,
  * fashion-mnist, imagenet32), or a folder or file in the format of these: CIFAR binary and IDX, also compressed
  * with gzip, and npz for ImageNet32. Or a folder of pictures (.jpg, .png) with one folder per class, or train and
  * val (or test) with such folders: they stay files and are decoded when they are needed. For images, `rows`

@@ -111,7 +111,7 @@ static int read_item(const struct sph_experiment *e, struct experiment_named *se
     set->line = node_line(item);
     const char *source = set->asked->options.data;
     if (!source || !*source)
-        return node_fail(item, "data", "a dataset without a name, expected a known dataset or a file");
+        return node_fail(item, "data", "a dataset without a name, expected a built-in dataset or a file");
     if (!set->name && !(set->name = name_of(source)))
         return SPH_EMEMORY;
     if (!*set->name || strlen(set->name) > NAME_MOST)

@@ -272,7 +272,7 @@ int experiment_complete(const struct sph_experiment *e)
         return 0;
     if (!options_has(e->base, OPTION_DATA) && !e->set_count)
         return sph_fail_of(SPH_EFORMAT, e->path, 0, "name",
-                           "key 'name' of section 'data:' is missing, expected a file or a known dataset");
+                           "key 'name' of section 'data:' is missing, expected a file or a built-in dataset");
     if (!e->method_count)
         return sph_fail_of(SPH_EFORMAT, e->path, 0, "methods",
                            "key 'methods' is missing, expected a list of methods");

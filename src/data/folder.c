@@ -196,7 +196,7 @@ static int no_classes(const char *root)
 {
     return sph_fail_at(SPH_EFORMAT, root,
                        "contains no folders, expected one folder of .jpg or .png pictures for each class, "
-                       "train and val with such folders, or the files of a known dataset");
+                       "train and val with such folders, or the files of a built-in dataset");
 }
 
 /* One part: the classes of folder, each from the folder of its name. */

@@ -353,7 +353,7 @@ static int open_images(sph_data *data, const char *source, const json_t *schema,
                   ? sph_fail_at(SPH_EFORMAT, source,
                                 "not a dataset of images; the model expects images of %zu x %zu x %zu",
                                 data->image.channels, data->image.height, data->image.width)
-                  : sph_fail_at(SPH_EIO, source, "no such file or folder, and not a known dataset");
+                  : sph_fail_at(SPH_EIO, source, "no such file or folder, and not a built-in dataset");
     if (err > 0)
         err = images_open_like(data, &images, need_targets, how);
     images_free(&images);

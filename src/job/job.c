@@ -45,7 +45,7 @@ int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_c
 {
     const struct job_options *o = &spec->options;
     if (!o->data)
-        return sph_fail_key(SPH_EARG, "data", "empty, expected a file or a known dataset");
+        return sph_fail_key(SPH_EARG, "data", "empty, expected a file or a built-in dataset");
     sph_data_opts opts;
     sph_data_defaults(&opts);
     opts.target = o->target;

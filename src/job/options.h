@@ -34,8 +34,7 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
 /* What chooses the epochs of an ensemble's members. */
 #define OPTION_ENSEMBLE_VALS(X)                                                                              \
     X(ONE, "one", "the validation part, for all members")                                                    \
-    X(FOLDS, "folds", "for each member another fold of training and validation part")
-
+    X(FOLDS, "folds", "cv: number of folds of the training set, as in scikit-learn's KFold(N, shuffle=True)")
 #define OPTION_ENSEMBLE_VAL_ENUM(id, word, help) ENSEMBLE_VAL_##id,
 enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMBLE_VAL_COUNT };
 
@@ -58,29 +57,29 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
  * word. */
 #define OPTION_LIST(X)                                                                                       \
     X(DATA, data, "data", TEXT, ANY, "", "data", "name", "FILE|NAME",                                        \
-      "table (.csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd; - for standard input), "  \
-      "known dataset (crescents, levy, banana, boston, ...), images (cifar10, cifar100, mnist, "             \
-      "fashion-mnist, imagenet32, or a file or folder of one of these), or a folder of .jpg and .png "       \
-      "pictures with one folder per class or with train and val folders")                                    \
+      "table (.csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd; - for standard "          \
+      "input), built-in dataset (crescents, levy, banana, boston, ...), images (cifar10, cifar100, "         \
+      "mnist, fashion-mnist, imagenet32, or a file or folder of one of these), or a folder of .jpg and "     \
+      ".png images with one folder per class or with train and val folders")                                 \
     X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
-      "column(s) to predict, by name or zero-based number")                                                  \
+      "columns to predict, by name or by number from 0")                                                     \
     X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...|auto|none",                                \
-      "columns to leave out; auto: constant columns, ids and free text, each of which is reported; "         \
-      "auto,COL: these and COL")                                                                             \
+      "columns to leave out; auto: constant columns, IDs and free text (the tool reports each of them); "    \
+      "auto,COL: COL as well")                                                                               \
     X(KEEP, keep, "keep", TEXT, ANY, "", "data", "keep", "COL,...", "columns that --drop auto must keep")    \
     X(WEIGHTS, weights, "weights", TEXT, ANY, "", "data", "weights", "COL",                                  \
-      "column of sample weights (0 or more) for the training and validation loss and the standardization; "  \
-      "scores are not weighted; not used as a feature")                                                      \
+      "column of sample weights (0 or more) for the training loss, the validation loss and the "             \
+      "standardization; scores are not weighted; not used as a feature")                                     \
     X(GROUP, group, "group", TEXT, ANY, "", "data", "group", "COL",                                          \
-      "group column: samples with the same value stay in the same part; not used as a feature")              \
+      "group column: samples with the same value stay in the same set; not used as a feature")               \
     X(TIME, time, "time", TEXT, ANY, "", "data", "time", "COL",                                              \
-      "column of dates or numbers for a split by time: the latest samples are the test part, those before "  \
-      "them the validation part; samples with the same value stay in the same part; not used as a feature")  \
+      "column of dates or numbers for a split by time: the latest samples are the test set, those before "   \
+      "them the validation set; samples with the same value stay in the same set; not used as a feature")    \
     X(DELIMITER, delimiter, "delimiter", CHAR, ANY, "", "data", "delimiter", "C",                            \
       "column separator: a character, tab or blank")                                                         \
     X(TASK, task, "task", WORD, TASK, "", "data", "task", OPTION_WORDS(SPH_TASKS), "kind of target")         \
     X(MISSING, missing, "missing", WORD, MISSING, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),     \
-      "empty cells: stop with an error, fill in the mean of the training samples, or drop the row")          \
+      "empty cells: raise an error, fill in the mean of the training set, or drop the row")                  \
     X(MISSING_WORDS, missing_words, "missing-words", TEXT, ANY, "", "data", "missing_words", "WORD,...",     \
       "text values that mean an empty cell, in addition to NA, N/A, NaN, null, ? and -; case is ignored")    \
     X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZE, "", "data", "standardize",                 \
@@ -95,16 +94,16 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       OPTION_WORDS(SPH_INDICATORS),                                                                          \
       "indicator columns of text columns: scale them like other features, or leave them as 0 and 1")         \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
-      "fraction of the samples in the test part; for a dataset with a test part, that part is used unless "  \
-      "F is 0")                                                                                              \
+      "fraction of the samples in the test set; ignored for datasets with their own test set, except 0: "    \
+      "no test set")                                                                                         \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
-      "fraction of the remaining samples in the validation part, which chooses the epoch")                   \
+      "fraction of the remaining samples in the validation set, which selects the epoch")                    \
     X(SPLIT, split, "split", WORD, SPLIT, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),               \
       "how samples are divided: at random, with equal class proportions, or exactly as scikit-learn "        \
       "does")                                                                                                \
     X(ROWS, rows, "rows", SIZE, POSITIVE, "", "data", "rows", "N",                                           \
-      "use only N samples, chosen by the seed (images: with equal class proportions; datasets with a test "  \
-      "part: N training samples and a proportional test part)")                                              \
+      "use only N samples, chosen by the seed (images: with equal class proportions; datasets with their "   \
+      "own test set: N training samples and a proportional test set)")                                       \
     X(PERMUTE, permute, "permute", U64, ANY, "", "data", "permute", "S",                                     \
       "before splitting, order the rows by numpy's RandomState(S).permutation (Keras uses 113 for boston)")  \
     X(COLUMNS, columns, "columns", WORD, COLUMN_ORDER, "", "data", "columns",                                \
@@ -116,38 +115,41 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(NOISE, noise, "noise", REAL, NOT_NEGATIVE, "", "data", "noise", "X",                                   \
       "standard deviation of the noise in crescents, spirals and levy")                                      \
     X(AUGMENT, augment, "augment", WORD, AUGMENT, "", "data", "augment", OPTION_WORDS(SPH_AUGMENTS),         \
-      "augmentation of training images: none; flip: random horizontal flips; for folders of pictures "       \
-      "also crop: random resize and crop to --size, and flip; colour: crop and AlexNet's colour shift")      \
+      "augmentation of training images; flip: random horizontal flips; crop: random resize and crop to "     \
+      "--size, and flip; colour: crop and AlexNet's color shift; crop and colour are for image folders")     \
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
-      "height and width of images: folders of pictures are resized and cropped; other images are "           \
-      "averaged over blocks, so N must divide their side; stored with the run")                              \
+      "height and width of images: image folders are resized and cropped; other images are averaged over "   \
+      "blocks, so N must divide their side; stored with the run")                                            \
     X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
-      "folders of pictures: in evaluation, the shorter side is resized to N before the center crop to "      \
-      "--size; stored with the run")                                                                         \
+      "image folders: in evaluation, the shorter side is resized to N before the center crop to --size; "    \
+      "stored with the run")                                                                                 \
     X(GRAY, gray, "gray", SWITCH, ANY, "false", "data", "gray", NULL,                                        \
       "convert images to one channel (luma)")                                                                \
     X(DECODE, decode, "decode", WORD, DECODE, "exact", "data", "decode", OPTION_WORDS(SPH_DECODES),          \
-      "folders of pictures: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or "        \
-      "1/8 of their size where enough pixels remain (faster for large photographs, slightly different "      \
-      "pixels); stored with the run")                                                                        \
+      "image folders: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of "       \
+      "their size where enough pixels remain (faster for large images, slightly different pixels); "         \
+      "stored with the run")                                                                                 \
     X(WORKERS, workers, "workers", SIZE, POSITIVE, "", "data", "workers", "N",                               \
-      "folders of pictures: threads that decode ahead of the training; does not change results")             \
+      "image folders: threads that decode ahead of the training; does not change results")                   \
     X(SKIP_BAD, skip_bad, "skip-bad", SWITCH, ANY, "false", "data", "skip_bad", NULL,                        \
-      "folders of pictures: leave out files that cannot be decoded and report how many")                     \
+      "image folders: leave out files that cannot be decoded and report how many")                           \
                                                                                                              \
     X(NET, net, "net", WORD, NET, "mlp", "net", "kind", OPTION_WORDS(SPH_NETS),                              \
-      "kind of network: dense layers (images are flattened), or a network for images")                       \
+      "network: dense layers (mlp; images are flattened), VGG-6, ResNet-18, ResNet-50, MobileNet version "   \
+      "1 (mobile) or Wide ResNet 28-2 (wrn28-2)")                                                            \
     X(HIDDEN, hidden, "hidden", SIZES, POSITIVE, "100", "net", "hidden", "N,...|none",                       \
       "mlp: units of each hidden layer; none: a linear model")                                               \
     X(WIDTH, width, "width", REAL, POSITIVE, "1", "net", "width", "X",                                       \
-      "networks for images: factor on the number of channels of every layer")                                \
+      "image networks: factor on the number of channels of every layer")                                     \
     X(STEM, stem, "stem", WORD, STEM, "auto", "net", "stem", OPTION_WORDS(SPH_STEMS),                        \
       "resnets: first layers: a 7 x 7 convolution with stride 2 and pooling (large), or a 3 x 3 "            \
       "convolution (small); auto: small for images below 64 pixels")                                         \
     X(PARAM, param, "param", WORD, PARAM, "gmp", "net", "param", OPTION_WORDS(SPH_PARAMS),                   \
-      "parameterization of the hidden layers")                                                               \
+      "parameterization of the hidden layers: plain weights (sp), weight normalization (wn), angles "        \
+      "(gmp) or unit vectors (sphere)")                                                                      \
     X(NORM, norm, "norm", WORD, NORM, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                        \
-      "normalization of the hidden layers")                                                                  \
+      "normalization of the hidden layers: batch (bn), layer (ln), mean-only batch (mbn), input-mean "       \
+      "(imn) or group (gn) normalization")                                                                   \
     X(GROUPS, groups, "groups", SIZE, POSITIVE, "", "net", "groups", "N",                                    \
       "gn: number of groups of equal size into which the units of each hidden layer are divided")            \
     X(NORM_EPSILON, norm_epsilon, "norm-epsilon", REAL, POSITIVE, "", "net", "norm_epsilon", "X",            \
@@ -165,17 +167,17 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(FAN_OUT, fan_out, "fan-out", WORD, FAN_OUT, "", "net", "fan_out", OPTION_WORDS(SPH_FAN_OUTS),          \
       "fan-out of a convolution in --init glorot: filters times the kernel area, or filters alone")          \
     X(ACTIVATION, activation, "activation", WORD, ACT, "relu", "net", "activation", OPTION_WORDS(SPH_ACTS),  \
-      "activation of the hidden layers")                                                                     \
+      "activation of the hidden layers; srelu: S-shaped ReLU with learned thresholds and slopes")            \
     X(INIT, init, "init", TEXT, INIT, "", "net", "init", "paper|glorot|he|authors|FILE.safetensors",         \
-      "initialization, or a model file to start from; authors: as in the papers' code (Glorot with "         \
-      "--fan-out filters for wn and gmp; gmp: directions on half a sphere, r from the Glorot norm)")         \
+      "initialization, or a model file to start from; paper: uniform directions and scale 1; authors: as "   \
+      "in the authors' code (see docs/method.md)")                                                           \
     X(NEW_HEAD, new_head, "new-head", SWITCH, ANY, "", "net", "new_head", NULL,                              \
       "with --init FILE: load all tensors except the output layer from the file, which may have other "      \
       "classes or targets")                                                                                  \
     X(INIT_SCALE, init_scale, "init-scale", REAL, POSITIVE, "1", "net", "init_scale", "X",                   \
       "factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)")     \
     X(CONV, conv, "conv", WORD, CONV, "auto", "net", "conv", OPTION_WORDS(SPH_CONVS),                        \
-      "f32 convolutions: the fastest algorithm, including Winograd, or only direct ones")                    \
+      "f32 convolutions: the fastest algorithm, including Winograd, or direct ones only")                    \
                                                                                                              \
     X(LOSS, loss, "loss", WORD, LOSS, "", "training", "loss", OPTION_WORDS(SPH_LOSSES), "loss function")     \
     X(CLASS_WEIGHT, class_weight, "class-weight", WORD, CLASS_WEIGHT, "", "training", "class_weight",        \
@@ -193,9 +195,8 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it "        \
       "(keras)")                                                                                             \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
-      "learning rate; the default for rmsprop is 0.3 times, for lion 0.1 times that of the other "           \
-      "optimizers; for image networks, the default is proportional to the square root of the batch size "    \
-      "(sgd: to the batch size)")                                                                            \
+      "learning rate; rmsprop multiplies the default by 0.3, lion by 0.1; for image networks it grows "      \
+      "with the square root of the batch size (sgd: with the batch size)")                                   \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
       "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
     X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
@@ -207,7 +208,7 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(NESTEROV, nesterov, "nesterov", SWITCH, ANY, "false", "training", "nesterov", NULL,                    \
       "Nesterov momentum in sgd")                                                                            \
     X(WEIGHT_DECAY, weight_decay, "weight-decay", REAL, NOT_NEGATIVE, "0", "training", "weight_decay", "X",  \
-      "weight decay; not applied to angles, offsets, biases and parameters of norms")                        \
+      "weight decay; not applied to angles, offsets, biases and normalization parameters")                   \
     X(BETA1, beta1, "beta1", REAL, FRACTION, "", "training", "beta1", "X",                                   \
       "decay rate of the mean of gradients in adam, adamw and lion")                                         \
     X(BETA2, beta2, "beta2", REAL, FRACTION, "", "training", "beta2", "X",                                   \
@@ -222,25 +223,25 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "layer1; a layer with only frozen tensors also keeps its running statistics")                          \
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
       "maximum norm of the gradient; 0: no limit")                                                           \
-    X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full", "samples in a step")        \
+    X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full", "samples per step")         \
     X(MICRO, micro, "micro", SIZE, POSITIVE, "", "training", "micro", "N",                                   \
       "process a batch N samples at a time, to save memory")                                                 \
     X(MEMORY, memory, "memory", WORD, MEMORY, "", "training", "memory", OPTION_WORDS(SPH_MEMORIES),          \
       "small: recompute the outputs of bn and imn in the backward pass instead of storing them; same "       \
       "results, slower")                                                                                     \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
-      "maximum number of passes over the training part")                                                     \
+      "maximum number of passes over the training set")                                                      \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
       OPTION_WORDS(SPH_SCHEDULES), "learning rate schedule" SPH_SCHEDULES(OPTION_THEN_HELP))                 \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
       "number of epochs in which the learning rate increases linearly to its value")                         \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
-      "stop after N epochs without a better --monitor; 0: never")                                            \
+      "stop after N epochs without an improvement of --monitor; 0: never")                                   \
     X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
-      "metric that chooses the epoch: train_loss, or val_ and the name of a metric")                         \
+      "metric that selects the epoch: train_loss, or val_ and the name of a metric")                         \
     X(TRAIN_SCORES, train_scores, "train-scores", SWITCH, ANY, "false", "training", "train_scores", NULL,    \
-      "also score the training part after each epoch (train_accuracy, train_top5, ... in metrics.jsonl), "   \
-      "which needs one more pass over it")                                                                   \
+      "also score the training set after each epoch (train_accuracy, train_top5, ... in metrics.jsonl), "    \
+      "which takes one more pass over it")                                                                   \
     X(NORM_MOMENTUM, norm_momentum, "norm-momentum", REAL, SHARE, "0.1", "training", "norm_momentum", "X",   \
       "weight of the newest batch in running statistics")                                                    \
     X(NORM_VARIANCE, norm_variance, "norm-variance", WORD, VARIANCE, "", "training", "norm_variance",        \
@@ -248,37 +249,37 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "minimum time between checkpoints; 0: after every epoch")                   \
     X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \
-      "train K networks with different seeds and predict their mean; --threads of them train at the "        \
-      "same time, which does not change results")                                                            \
+      "train K networks, each with its own seed and validation fold, and average their predictions")         \
     X(ENSEMBLE_VAL, ensemble_val, "ensemble-val", WORD, ENSEMBLE_VALS, "", "training", "ensemble_val",       \
       OPTION_WORDS(OPTION_ENSEMBLE_VALS),                                                                    \
-      "data that chooses the epoch of each network in an ensemble: one: the validation part, for all; "      \
-      "folds: for each network another of 1 / --val folds of the training and validation part, so that "     \
-      "every sample is used for training")                                                                   \
+      "data that selects the epoch of each network in an ensemble; one: the same validation set for all; "   \
+      "folds: a different fold of the training and validation sets for each network, so that every "         \
+      "sample is used for training (the number of folds is 1 / --val)")                                      \
     X(REFIT, refit, "refit", SWITCH, ANY, "", "training", "refit", NULL,                                     \
-      "after the validation part has chosen the number of epochs, train again from the same initialization " \
-      "on the training and validation parts, and keep that network")                                         \
+      "after the validation set has selected the number of epochs, train again from the same "               \
+      "initialization on the training and validation sets, and keep that network")                           \
     X(TUNE, tune, "tune", SIZE, POSITIVE, "", "training", "tune", "N",                                       \
-      "before training, choose learning rate, hidden units and batch size by successive halving on the "     \
-      "validation part, in the time of N trainings on all cores; options that you set are not changed; "     \
-      "tune.json lists the candidates; only for --net mlp")                                                  \
+      "before training, search learning rate, hidden units and batch size by successive halving on the "     \
+      "validation set; N: search budget, in units of one full training run, for example 10; uses all "       \
+      "cores; options that you set are not changed; tune.json lists the candidates; only for --net mlp")     \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
-      "write boundaries.npz with boundaries (moves at every step, and positions at every epoch, with "       \
-      ":every at every step, or with :0,10,100 at these steps), patterns (which units are active for which " \
-      "samples), or gradients (sizes of gradients, share of active units)")                                  \
+      "record into boundaries.npz; boundaries: moves at every step and positions at every epoch; "           \
+      "boundaries:every: positions at every step; boundaries:0,10,100: positions at these steps; "           \
+      "patterns: which units are active for which samples; gradients: gradient norms and the share of "      \
+      "active units")                                                                                        \
     X(LOG, log, "log", WORD, LOGS, "none", "training", "log", OPTION_WORDS(OPTION_LOGS),                     \
       "tensorboard: also write an event file, with turns of boundaries, dead units and histograms if "       \
       "boundaries are recorded")                                                                             \
                                                                                                              \
     X(PROTOCOL, protocol, "protocol", WORD, PROTOCOLS, "holdout", "run", "protocol",                         \
       OPTION_WORDS(OPTION_PROTOCOLS),                                                                        \
-      "data that chooses the epoch: the validation part, the fold given by --fold, or the test part as in "  \
-      "the papers' code (this leaks the test part; only for comparison with published results); reference "  \
-      "also sets the constants of that code (docs/numerics.md)")                                             \
+      "data that selects the epoch; holdout: the validation set; cv: the fold given by --fold; "             \
+      "reference: the test set, with the constants of the authors' code (a leak: only for comparison "       \
+      "with published results)")                                                                             \
     X(FOLDS, folds, "folds", SIZE, POSITIVE, "", "run", "folds", "N",                                        \
       "cv: number of folds of the training part, as scikit-learn's KFold(N, shuffle=True)")                  \
     X(FOLD, fold, "fold", SIZE, ANY, "", "run", "fold", "K",                                                 \
-      "cv: zero-based number of the fold that is left out of training and chooses the epoch")                \
+      "cv: number, from 0, of the fold that is not trained on and selects the epoch")                        \
     X(OUT, out, "out", TEXT, ANY, "", "run", "out", "DIR", "run folder to write")                            \
     X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S", "random seed")                                  \
     X(SEED_SPLIT, seed_split, "seed-split", U64, ANY, "", "run", "seed_split", "S",                          \
@@ -286,7 +287,8 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
     X(SEED_INIT, seed_init, "seed-init", U64, ANY, "", "run", "seed_init", "S",                              \
       "seed of the initialization, the order of samples and the augmentation")                               \
     X(THREADS, threads, "threads", SIZE, THREADS, "1", "run", "threads", "N",                                \
-      "threads of one network, or networks of an ensemble that train at the same time")                      \
+      "CPU threads; for an ensemble, the number of networks that are trained at the same time, which "       \
+      "does not change results")                                                                             \
     X(DTYPE, dtype, "dtype", WORD, DTYPE, "f32", "run", "dtype", OPTION_WORDS(SPH_DTYPES), "precision")
 
 struct option_sizes {
