@@ -87,7 +87,7 @@ static int check_classes(const sph_data *data, const sph_split *split, uint64_t 
     if (fold >= 0)
         snprintf(which, sizeof which, ", fold %d,", fold);
     return sph_fail_key(SPH_EARG, "split",
-                        "with seed %" PRIu64 "%s, the training part has no row of class '%s'%s", seed, which,
+                        "with seed %" PRIu64 "%s, the training set has no row of class '%s'%s", seed, which,
                         data->labels[empty], fold >= 0 ? "" : "; use split: stratified");
 }
 
@@ -103,9 +103,8 @@ static int check_split(const struct sph_experiment *e, const struct job_spec *sp
                            "found 0, expected a fraction above 0: the table needs test scores");
     else if (!split.val_rows && e->grid.count && !e->table.all_points &&
              spec->options.protocol == PROTOCOL_HOLDOUT)
-        err =
-            sph_fail_key(SPH_EARG, "val",
-                         "found 0, expected a fraction above 0: the validation part chooses the grid point");
+        err = sph_fail_key(SPH_EARG, "val",
+                           "found 0, expected a fraction above 0: the validation set chooses the grid point");
     else
         err = check_classes(data, &split, job_seed(spec, OPTION_SEED_SPLIT), job->fold);
     sph_split_free(&split);

@@ -124,9 +124,9 @@ const char *experiment_warning(const struct sph_experiment *e)
     if (e->base->options.protocol != PROTOCOL_REFERENCE || (!chose_point && !chose_epoch))
         return NULL;
     if (!chose_epoch)
-        return "protocol reference: the test part chose the grid point, so test scores are too optimistic; "
+        return "protocol reference: the test set chose the grid point, so test scores are too optimistic; "
                "do not report them";
-    return chose_point ? "protocol reference: the test part chose the epoch and the grid point, so test "
+    return chose_point ? "protocol reference: the test set chose the epoch and the grid point, so test "
                          "scores are too optimistic; do not report them"
                        : OPTION_LEAK;
 }

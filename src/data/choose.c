@@ -212,7 +212,7 @@ int data_permute(sph_data **data, const char *path, uint32_t seed)
     size_t count = (*data)->rows;
     if ((*data)->test_from)
         return sph_fail_of(SPH_EARG, path, 0, "permute",
-                           "--permute: not used with a dataset that has a test part; remove it");
+                           "--permute: not used with a dataset that has a test set; remove it");
     if (count > UINT32_MAX)
         return sph_fail_key(SPH_EARG, "permute", "at most 2^32 - 1 rows can be permuted");
     uint32_t *rows = mem_get(count, sizeof *rows);

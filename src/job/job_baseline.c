@@ -148,7 +148,7 @@ enum { FEW_ROWS = 10 };
 static void warn_of_few_rows(sph_result *result)
 {
     job_warn(result,
-             "the test part has %zu row%s, too few to judge the network; use a larger --test or more data",
+             "the test set has %zu row%s, too few to judge the network; use a larger --test or more data",
              result->test.rows, result->test.rows == 1 ? "" : "s");
 }
 

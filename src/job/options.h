@@ -16,9 +16,9 @@
 
 /* What chooses the epoch of a run, and the point of a grid. */
 #define OPTION_PROTOCOLS(X)                                                                                  \
-    X(HOLDOUT, "holdout", "the validation part")                                                             \
-    X(CV, "cv", "folds of the training part")                                                                \
-    X(REFERENCE, "reference", "the test part: a leak, only for comparison with published results")
+    X(HOLDOUT, "holdout", "the validation set")                                                              \
+    X(CV, "cv", "folds of the training set")                                                                 \
+    X(REFERENCE, "reference", "the test set: a leak, only for comparison with published results")
 
 #define OPTION_PROTOCOL_ENUM(id, word, help) PROTOCOL_##id,
 enum option_protocol { OPTION_PROTOCOLS(OPTION_PROTOCOL_ENUM) PROTOCOL_COUNT };
@@ -33,14 +33,15 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
 
 /* What chooses the epochs of an ensemble's members. */
 #define OPTION_ENSEMBLE_VALS(X)                                                                              \
-    X(ONE, "one", "the validation part, for all members")                                                    \
-    X(FOLDS, "folds", "cv: number of folds of the training set, as in scikit-learn's KFold(N, shuffle=True)")
+    X(ONE, "one", "the validation set, for all members")                                                     \
+    X(FOLDS, "folds", "a different fold of the training and validation sets for each member")
+
 #define OPTION_ENSEMBLE_VAL_ENUM(id, word, help) ENSEMBLE_VAL_##id,
 enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMBLE_VAL_COUNT };
 
 /* What every output of a reference run says. */
 #define OPTION_LEAK                                                                                          \
-    "protocol reference: the test part chose the epoch, so test scores are too optimistic; do not report "   \
+    "protocol reference: the test set chose the epoch, so test scores are too optimistic; do not report "    \
     "them"
 
 /* Turns a list of words into "a|b|c". */
@@ -277,7 +278,7 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "reference: the test set, with the constants of the authors' code (a leak: only for comparison "       \
       "with published results)")                                                                             \
     X(FOLDS, folds, "folds", SIZE, POSITIVE, "", "run", "folds", "N",                                        \
-      "cv: number of folds of the training part, as scikit-learn's KFold(N, shuffle=True)")                  \
+      "cv: number of folds of the training set, as in scikit-learn's KFold(N, shuffle=True)")                \
     X(FOLD, fold, "fold", SIZE, ANY, "", "run", "fold", "K",                                                 \
       "cv: number, from 0, of the fold that is not trained on and selects the epoch")                        \
     X(OUT, out, "out", TEXT, ANY, "", "run", "out", "DIR", "run folder to write")                            \

@@ -49,11 +49,11 @@ static const char *choice_words(const struct sph_experiment *e)
 {
     switch (e->base->options.protocol) {
     case PROTOCOL_CV:
-        return "Folds of the training part choose the epochs";
+        return "Folds of the training set choose the epochs";
     case PROTOCOL_REFERENCE:
-        return "The test part itself chooses the epoch";
+        return "The test set itself chooses the epoch";
     default:
-        return e->base->options.val > 0 ? "The validation part chooses the epoch"
+        return e->base->options.val > 0 ? "The validation set chooses the epoch"
                                         : "The training loss chooses the epoch";
     }
 }
@@ -65,7 +65,7 @@ static void add_protocol(const struct page *page)
         page->report, "Protocol %s. %s%s%s. For each seed, all methods use the same split.",
         options_word(e->base, OPTION_PROTOCOL), choice_words(e),
         e->grid.count && !e->table.all_points ? " and the point of the grid, for each seed by itself" : "",
-        e->base->options.protocol == PROTOCOL_REFERENCE ? "" : "; the test part is used once, at the end");
+        e->base->options.protocol == PROTOCOL_REFERENCE ? "" : "; the test set is used once, at the end");
 }
 
 static int is_set(const struct sph_experiment *e, enum option_id id)
@@ -220,7 +220,7 @@ static void add_result(const struct page *page)
     if (!input->count)
         return;
     report_section(page->report, "Result");
-    report_paragraph(page->report, "The %s on the test part; %s is better.", input->metric,
+    report_paragraph(page->report, "The %s on the test set; %s is better.", input->metric,
                      input->larger_is_better ? "larger" : "smaller");
     if (overall->row_count) {
         report_table(page->report, overall);

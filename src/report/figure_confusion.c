@@ -110,7 +110,7 @@ static int fill(struct figure *figure, struct panels *panels)
             err = SPH_EMEMORY;
         rows_of(panel, &count);
         const char *empty = !panel->run.nets ? panel_without_model(panel)
-                            : !count         ? "the run has no test part"
+                            : !count         ? "the run has no test set"
                                              : "";
         panels_title(figure, panel, i);
         panels_score(figure, panel, i);
@@ -122,7 +122,7 @@ static int fill(struct figure *figure, struct panels *panels)
         note = *empty ? empty : note;
     }
     if (!err && !drawn)
-        err = sph_fail_at(SPH_EFORMAT, panels->dir, "%s", note ? note : "the run has no test part");
+        err = sph_fail_at(SPH_EFORMAT, panels->dir, "%s", note ? note : "the run has no test set");
     figure_number(figure, "classes", (double)shown_count);
     figure_number(figure, "all_classes", (double)classes);
     figure_number(figure, "counts", shown_count <= COUNTS_MOST);
@@ -134,7 +134,7 @@ const struct figure_kind figure_confusion = {
     .needs = FIGURE_DATA | FIGURE_LAST | FIGURE_TESTED,
     .task = FIGURE_CLASSES,
     .fill = fill,
-    .caption = "Confusion matrix of the test part: each row is a true class, and its cells are the shares of "
+    .caption = "Confusion matrix of the test set: each row is a true class, and its cells are the shares of "
                "its samples predicted as each class (with the number of samples if it fits). With more than "
                "50 classes, only those with most errors are shown.",
 };

@@ -205,5 +205,5 @@ const struct figure_kind figure_convergence = {
     .fill = fill,
     .caption = "Losses and scores by epoch: mean and standard error over the seeds; scores of the training "
                "part with train_scores.",
-    .caption_of_one = "Losses and scores by epoch; scores of the training part with train_scores.",
+    .caption_of_one = "Losses and scores by epoch; scores of the training set with train_scores.",
 };

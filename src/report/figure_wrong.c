@@ -114,11 +114,11 @@ static int fill(struct figure *figure, struct panels *panels)
             drawn++;
         } else {
             panels_number(figure, "images", i, 0);
-            panels_note(figure, i, rows ? panel_without_model(panel) : "the run has no test part");
+            panels_note(figure, i, rows ? panel_without_model(panel) : "the run has no test set");
         }
     }
     if (!err && !drawn)
-        err = sph_fail_at(SPH_EFORMAT, panels->dir, "the run has no model or no test part");
+        err = sph_fail_at(SPH_EFORMAT, panels->dir, "the run has no model or no test set");
     return err;
 }
 

@@ -21,7 +21,7 @@
     X(spectrum, "spectrum", "the units' phi at eleven times during training; 1 feature")                     \
     X(moves, "moves", "the largest |dphi| of each step, on a log2 axis")                                     \
     X(convergence, "convergence", "losses and scores by epoch, mean and standard error over the seeds")      \
-    X(confusion, "confusion", "confusion matrix of the test part; classes")                                  \
+    X(confusion, "confusion", "confusion matrix of the test set; classes")                                   \
     X(wrong, "wrong", "wrongly classified test images with the highest probability; images with classes")    \
     X(sensitivity, "sensitivity", "the score over the learning rates of a grid")                             \
     X(tolerance, "tolerance", "learning rates at which each method is close to its best; table: all")        \

@@ -226,9 +226,9 @@ static const char *leak_of(const struct panels *panels)
     if (e ? !experiment_warning(e) : !job_leaks(panels->open.run.spec))
         return NULL;
     if (!e || !e->grid.count || e->table.all_points)
-        return "leak: the test part chose the epoch";
-    return job_leaks(e->base) ? "leak: the test part chose the epoch and the point of the grid"
-                              : "leak: the test part chose the point of the grid";
+        return "leak: the test set chose the epoch";
+    return job_leaks(e->base) ? "leak: the test set chose the epoch and the point of the grid"
+                              : "leak: the test set chose the point of the grid";
 }
 
 int panels_foot(struct figure *figure, struct panels *panels, char **caption)
@@ -253,7 +253,7 @@ int panels_foot(struct figure *figure, struct panels *panels, char **caption)
         figure_text(figure, "foot_seed", seed.chars);
         figure_text(figure, "foot_leak", leak ? leak : "");
         *caption = mem_format("%s%s%s%s", seed.length ? "Shown: " : "", seed.chars, seed.length ? "." : "",
-                              leak ? " Its scores are biased: the test part chose the epoch." : "");
+                              leak ? " Its scores are biased: the test set chose the epoch." : "");
     }
     text_free(&seed);
     return *caption ? 0 : SPH_EMEMORY;

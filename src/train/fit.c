@@ -86,7 +86,7 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
     if ((unsigned)opts->augment >= SPH_AUGMENT_COUNT)
         return sph_fail_key(SPH_EARG, "augment", "kind %d is unknown", (int)opts->augment);
     if (!split->train_rows)
-        return sph_fail_of(SPH_EARG, "", 0, "train", "the training part has no rows");
+        return sph_fail_of(SPH_EARG, "", 0, "train", "the training set has no rows");
     if ((unsigned)opts->standardize >= SPH_STANDARDIZE_COUNT)
         return sph_fail_key(SPH_EARG, "standardize", "unknown value %d", (int)opts->standardize);
     if ((unsigned)opts->scale >= SPH_SCALE_COUNT)

@@ -25,7 +25,7 @@ static int plan_batches(struct trainer *t)
     size_t rows = t->train->rows;
     int statistic = net_has_batch_statistic(t->net);
     if (!rows)
-        return sph_fail_of(SPH_EARG, "", 0, "train", "the training part has no rows");
+        return sph_fail_of(SPH_EARG, "", 0, "train", "the training set has no rows");
     t->step.rows = t->opts->batch && t->opts->batch < rows ? t->opts->batch : rows;
     t->step.count = (rows + t->step.rows - 1) / t->step.rows;
     t->step.longest = t->step.rows;
@@ -101,7 +101,7 @@ static int choose_monitor(struct trainer *t, struct evaluator_opts *eval)
             text_add(&known, "%s%s", i ? ", " : "", t->seen.name[i]);
         int err = known.failed ? SPH_EMEMORY
                                : sph_fail_key(SPH_EARG, "monitor", "unknown metric %s; available: %s%s",
-                                              wanted, known.chars, t->val ? "" : " (no validation part)");
+                                              wanted, known.chars, t->val ? "" : " (no validation set)");
         text_free(&known);
         return err;
     }
@@ -125,7 +125,7 @@ static int check_monitor(struct trainer *t)
     weights_materialize(t->weights);
     int err = evaluator_run(t->evaluator, t->val, t->val_weights, EVALUATOR_EPOCH, &scores);
     if (!err && isnan(scores.value[t->best.monitor - 1]))
-        err = sph_fail_key(SPH_EARG, "monitor", "%s is undefined %s in the validation part",
+        err = sph_fail_key(SPH_EARG, "monitor", "%s is undefined %s in the validation set",
                            t->seen.name[t->best.monitor], t->best.watched->undefined);
     return err;
 }

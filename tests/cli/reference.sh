@@ -67,9 +67,9 @@ check "the table warns" [ -z "$(grep WARNING draws/table.txt)" ]
 
 if command -v gnuplot >/dev/null; then
     run 0 run "$experiments/levy.yaml" --set epochs=3 --set seeds=1 --set figures=[moves] --out shown
-    check "a figure says that the test part chose" [ -z "$(grep "test part" shown/figures/moves.caption shown/figures/moves.gp)" ]
+    check "a figure says that the test part chose" [ -z "$(grep "test set" shown/figures/moves.caption shown/figures/moves.gp)" ]
     run 0 run "$experiments/levy.yaml" --set epochs=3 --set seeds=1 --set figures=[moves] --set monitor=val_loss --out leaks
-    check "a figure does not say that it chose" grep -q "test part" leaks/figures/moves.caption
+    check "a figure does not say that it chose" grep -q "test set" leaks/figures/moves.caption
 fi
 
 # ---- both in one table, beside the notebook's numbers
