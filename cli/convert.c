@@ -81,7 +81,7 @@ const struct command command_convert = {
     .usage = "IN.safetensors|RUN OUT.safetensors --to sp|wn|gmp|sphere [--keep-bn] [--strict] "
              "[--names spherelu|torchvision]",
     .about = "Converts the hidden layers so that the network computes the same function. This is exact for "
-             "relu, leaky_relu and identity; other cases are an error. For a run folder, its "
+             "relu, leaky_relu and identity; other cases raise an error. For a run folder, its "
              "model.safetensors is used. Standardization and class names are kept. Also accepted are "
              "torchvision's resnet18 and resnet50 with torchvision's tensor names, and files of dense layers "
              "with only PATH.weight and PATH.bias, which are read as a chain with relu in between.",

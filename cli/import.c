@@ -53,7 +53,7 @@ const struct command command_import = {
     .usage = "MODEL.onnx OUT.safetensors",
     .about = "Reads graphs as torch and skl2onnx write them, with the operators Gemm, MatMul, Conv, "
              "BatchNormalization, Relu, LeakyRelu, Elu, MaxPool, AveragePool, GlobalAveragePool, Add, "
-             "Flatten, Reshape, and constants that can be folded into them. Other operators are an error "
+             "Flatten, Reshape, and constants that can be folded into them. Other operators raise an error "
              "that names the node. Operations on the input before the first layer become standardization; "
              "softmax, labels and everything after the last layer are left out. The export of an ensemble "
              "becomes a file with all members. Before OUT is written, network and graph are compared on "
