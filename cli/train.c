@@ -489,7 +489,7 @@ const struct command command_train = {
     .often = 1,
     .main_options = "data target missing test val group net hidden param norm activation optimizer lr batch "
                     "epochs schedule "
-                    "ensemble tune record out seed threads resume size",
+                    "ensemble tune record out seed threads resume size json",
     .groups = groups,
     .listed = "metrics for --monitor val_NAME",
     .list = cli_metric,
