@@ -480,16 +480,14 @@ const struct command command_train = {
     .summary = "train a network on a table or on images",
     .usage = "--data FILE|NAME [--target COL] ... --out DIR",
     .about = "Splits the data into a training, a validation and a test set, trains a network on the CPU, and "
-             "writes "
-             "the model, its scores and a report into the run folder --out.\n"
+             "writes the model, its scores and a report into the run folder --out.\n"
              "For a table, the default is an ensemble of five networks. If you set any option of the groups "
              "network or training, except --tune and --class-weight, a single network is trained; the other "
              "defaults stay the same.\n"
              "Ctrl-C stops after the current step and writes a checkpoint; --resume continues.",
     .often = 1,
     .main_options = "data target missing test val group net hidden param norm activation optimizer lr batch "
-                    "epochs schedule "
-                    "ensemble tune record out seed threads resume size json",
+                    "epochs schedule ensemble tune record out seed threads resume size json",
     .groups = groups,
     .listed = "metrics for --monitor val_NAME",
     .list = cli_metric,
