@@ -94,9 +94,7 @@ const char *sph_run_get(const sph_run *run, const char *name)
 
 const char *sph_run_notes(const sph_run *run)
 {
-    if (!run)
-        return "";
-    return run->notes ? run->notes : "";
+    return run && run->notes.chars ? run->notes.chars : "";
 }
 
 size_t sph_run_left_out(const sph_run *run)
@@ -191,17 +189,6 @@ static int has_training_rows(const sph_run *run, const sph_data *data)
     return !err;
 }
 
-static int note_own_source(sph_run *run)
-{
-    char *notes = mem_format(
-        "%s%sthe run was trained on these data, so the scores include training rows; without --data "
-        "they are those of the test set",
-        run->notes ? run->notes : "", run->notes && *run->notes ? "\n" : "");
-    mem_free(run->notes);
-    run->notes = notes;
-    return notes ? 0 : SPH_EMEMORY;
-}
-
 int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out)
 {
     sph_data *data = NULL;
@@ -220,12 +207,14 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     else if (!err && !(err = run_own_data(run, NULL)))
         data = data_share(run->data);
     run->left_out = !err && data->image.pictures ? data->counts.left_out : 0;
-    mem_free(run->notes);
-    run->notes = NULL;
+    text_free(&run->notes);
     if (!err && source)
-        err = data_counts(data, &run->notes);
+        data_counts(data, &run->notes);
     if (!err && source && need_targets && is_own_source(run, source) && has_training_rows(run, data))
-        err = note_own_source(run);
+        text_add_line(&run->notes, "the run was trained on these data, so the scores include training rows; "
+                                   "without --data they are those of the test part");
+    if (!err && run->notes.failed)
+        err = SPH_EMEMORY;
     if (!err)
         err = run_check_net(run->net, data, model);
     for (size_t k = 0; k < run->members && !err; k++)
