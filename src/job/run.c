@@ -212,7 +212,7 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
         data_counts(data, &run->notes);
     if (!err && source && need_targets && is_own_source(run, source) && has_training_rows(run, data))
         text_add_line(&run->notes, "the run was trained on these data, so the scores include training rows; "
-                                   "without --data they are those of the test part");
+                                   "without --data they are those of the test set");
     if (!err && run->notes.failed)
         err = SPH_EMEMORY;
     if (!err)
