@@ -124,9 +124,10 @@ static void note_kernels(const struct notes *notes)
 static void note_time(const struct notes *notes, const sph_view *view)
 {
     static const double minute = 60, hour = 3600;
-    double left = sph_job_seconds(notes->job) * (double)(view->steps - view->step) / (double)view->steps;
+    double left =
+        sph_job_seconds(notes->job) * ((double)view->steps - (double)view->step) / (double)view->steps;
     char time[32];
-    if (!(left >= minute)) /* or not known */
+    if (!(left >= minute)) /* or not known, or resumed behind the last epoch asked for */
         return;
     progress_time(time, sizeof time, left);
     cli_note(notes->command, "epochs", "about %s for %zu epoch%s, unless it stops early%s", time,

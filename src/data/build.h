@@ -49,6 +49,7 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
               const struct data_refusal *refusal);
 
 /* schema.c: data's columns from a JSON array of them, as in a schema; and there. */
+int schema_read(sph_data *data, const json_t *schema); /* into data of zeroes */
 int schema_columns(sph_data *data, const char *text);
 int schema_write_columns(const sph_data *data, const sph_sink *to);
 
