@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from ._planes import Array, Planes, motion, planes
-from ._probe import Found, buffers_kept, probe, warn, watched
+from ._probe import Found, buffers_kept, places, probe, quick_probe, warn, watched
 
 _LOCATIONS = 4096  # weights of a layer whose boundaries are all kept by default
 _BITS = 1 << 24  # of a layer that are kept for flips; of larger ones those of the first rows
@@ -180,6 +180,7 @@ class Watch:
         self._kwargs: dict[str, Any] = {}
         self._placed: tuple[torch.device, torch.dtype] | None = None
         self._norms: dict[str, tuple[nn.Module, ...]] = {}
+        self._places: dict[str, nn.Module] | None = None  # where a pass looks; None: at each operation
         self._before: dict[str, Planes] = {}
         self._spare: dict[str, Tensor] = {}  # memory for copies of weights
         self._bits: dict[str, list[Tensor]] = {}
@@ -297,10 +298,24 @@ class Watch:
             warn(f"the model did not run on its first batch in evaluation ({type(error).__name__}: {error}); nothing is recorded. Pass data= or forward=")
         for name, module in self._modules.items():
             self.layers[name] = self._describe(name, module, found.get(name))
+        found = self._settle_places(found)
         self._versions = sum(p._version for p in self.model.parameters())
         now = self._look(self.every == 1)
         self._record(now, found)
         self._before = now if self.every == 1 else {}
+
+    def _settle_places(self, found: dict[str, Found]) -> dict[str, Found]:
+        """Later passes look at modules only, if that finds the same active units."""
+        self._places = None if self._blind else places(self._modules, found)
+        if self._places is None:
+            return found
+        again = self._pass()
+        for name in self._places:
+            counts = [sum(_count(b, axis) for b, axis in seen[name].active) if name in seen else None for seen in (found, again)]
+            if not np.array_equal(*counts):  # type: ignore[arg-type]
+                self._places = None
+                return found
+        return again
 
     def _pass(self, check: bool = False) -> dict[str, Found]:
         like = _first_parameter(self.model)
@@ -312,6 +327,8 @@ class Watch:
         args, kwargs = _move_to((self._args, self._kwargs), lambda t: t)
         was, self._inside = self._inside, True
         try:
+            if self._places is not None:
+                return quick_probe(self.model, self._places, lambda: run(self.model, *args, **kwargs))
             return probe(self.model, self._modules, lambda: run(self.model, *args, **kwargs), check)
         finally:
             self._inside = was
