@@ -120,6 +120,7 @@ struct sph_data {
     struct data_reading reading;
     struct data_images image;
     size_t test_from; /* rows from here on are the set's own test part; 0: it has none */
+    size_t val_from;  /* rows from here on are the set's own validation part; 0: it has none */
 };
 
 /* Whether rows are images, in memory or not. */
@@ -133,6 +134,7 @@ struct data_facts {
     size_t rows, classes, height, width;
     sph_task task;
     sph_decode decode;
+    int own_val;  /* the validation part is given, and not drawn */
     int images;   /* not a table */
     int pictures; /* images of a folder of pictures, which are brought when they are needed */
 };
@@ -145,6 +147,7 @@ static inline struct data_facts data_facts(const sph_data *data)
                                .width = data->image.width,
                                .task = data->task,
                                .decode = data->image.decode,
+                               .own_val = data->val_from > 0,
                                .images = data_is_images(data),
                                .pictures = data->image.pictures != NULL};
 }
