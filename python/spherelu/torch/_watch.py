@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -456,12 +457,21 @@ class Watch:
             raise ImportError("to_pandas needs pandas: pip install pandas; columns() returns NumPy arrays") from error
         return pandas.DataFrame(self.columns(level))
 
-    def describe(self) -> str:
-        """A table of the layers, and why some of them have no boundary."""
+    def _lines(self) -> list[tuple[str, ...]]:
         lines = [("layer", "kind", "units", "inputs", "norm", "activation", "boundary", "note")]
         lines += [(a.name, a.kind, str(a.units), str(a.inputs), a.normalization, a.activation or "-", a.boundary, a.note) for a in self.layers.values()]
+        return lines
+
+    def describe(self) -> str:
+        """A table of the layers, and why some of them have no boundary."""
+        lines = self._lines()
         widths = [max(len(line[i]) for line in lines) for i in range(8)]
         return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths)).rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        lines = self._lines()
+        rows = ["".join(f"<{cell}>{html.escape(text)}</{cell}>" for text in line) for cell, line in zip(["th", *["td"] * len(lines)], lines)]
+        return f"<table><caption>{html.escape(repr(self)[1:-1])}</caption><tr>{'</tr><tr>'.join(rows)}</tr></table>"
 
     def plot(self, kind: str | None = None, layer: str | None = None, ax: Any = None, units: Sequence[int] | None = None) -> Any:
         """Draws with matplotlib. kind: "moves", "turns", "trajectories", "units" (a heat map of active shares), or None for all
