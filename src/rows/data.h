@@ -66,6 +66,7 @@ struct data_counts {
     size_t filled;         /* missing feature cells of the others */
     size_t without_target; /* of those left out */
     size_t unseen;         /* text cells of the others that hold none of the known levels */
+    size_t val;            /* the last rows, which are the set's own validation part */
 };
 
 /* Cells to be carried along as they are written. */
@@ -120,7 +121,6 @@ struct sph_data {
     struct data_reading reading;
     struct data_images image;
     size_t test_from; /* rows from here on are the set's own test part; 0: it has none */
-    size_t val_from;  /* rows from here on are the set's own validation part; 0: it has none */
 };
 
 /* Whether rows are images, in memory or not. */
@@ -147,7 +147,7 @@ static inline struct data_facts data_facts(const sph_data *data)
                                .width = data->image.width,
                                .task = data->task,
                                .decode = data->image.decode,
-                               .own_val = data->val_from > 0,
+                               .own_val = data->counts.val > 0,
                                .images = data_is_images(data),
                                .pictures = data->image.pictures != NULL};
 }

@@ -281,8 +281,8 @@ static int take_own_parts(sph_split *out, const sph_data *data, double test, dou
     int err = 0;
     if (data->test_from && test > 0)
         err = take_own_part(&out->test, &out->test_rows, data, data->test_from);
-    if (!err && data->val_from && val > 0)
-        err = take_own_part(&out->val, &out->val_rows, data, data->val_from);
+    if (!err && data->counts.val && val > 0)
+        err = take_own_part(&out->val, &out->val_rows, data, data->rows - data->counts.val);
     return err;
 }
 
@@ -291,7 +291,7 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
 {
     NEED(out, data);
     *out = (sph_split){0};
-    size_t own = data->test_from ? data->test_from : data->val_from, rows = own ? own : data->rows;
+    size_t rows = data->test_from ? data->test_from : data->rows - data->counts.val;
     if (check_share("test", test) < 0 || check_share("val", val) < 0)
         return SPH_EARG;
     if ((unsigned)kind >= SPH_SPLIT_COUNT)
@@ -301,7 +301,7 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
     if (kind == SPH_SPLIT_SKLEARN && seed > UINT32_MAX)
         return sph_fail_key(SPH_EARG, "split", "scikit-learn's seeds are below 2^32");
     out->test_rows = data->test_from ? 0 : part_of(test, rows);
-    out->val_rows = data->val_from ? 0 : part_of(val, rows - out->test_rows);
+    out->val_rows = data->counts.val ? 0 : part_of(val, rows - out->test_rows);
     if (out->test_rows + out->val_rows >= rows) {
         *out = (sph_split){0};
         return sph_fail_key(SPH_EARG, "split", "%zu row%s with test %g and val %g leave no training rows",
