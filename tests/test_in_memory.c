@@ -271,6 +271,40 @@ static void rows_have_weights_and_classes_a_number(void **state)
     sph_job_free(job);
 }
 
+/* The last rows choose the epoch, in every member of an ensemble, and are not trained on. */
+static void a_given_validation_part_is_not_trained_on(void **state)
+{
+    (void)state;
+    enum { OWN = 10 };
+    sph_data *data = some_data(SPH_TASK_REGRESSION);
+    assert_int_equal(sph_data_set_val(data, ROWS), SPH_EARG);
+    assert_string_equal(sph_failure()->key, "val");
+    assert_int_equal(sph_data_set_val(data, OWN), 0);
+    sph_split split;
+    assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 1), 0);
+    assert_int_equal(split.val_rows, OWN);
+    assert_int_equal(split.train_rows + split.test_rows, ROWS - OWN);
+    for (size_t i = 0; i < OWN; i++)
+        assert_int_equal(split.val[i], ROWS - OWN + i);
+    for (size_t i = 0; i < split.train_rows; i++)
+        assert_true(split.train[i] < ROWS - OWN);
+    sph_split_free(&split);
+    sph_job *job = JOB("hidden", "5", "epochs", "5", "test", "0", "ensemble", "2");
+    sph_net *nets[2];
+    sph_result result;
+    assert_int_equal(sph_job_train(nets, job, data, NULL, NULL, 0, &result, NULL, NULL), 0);
+    assert_int_equal(result.val.rows, OWN);
+    assert_int_equal(result.train.rows, ROWS - OWN);
+    sph_net_free(nets[0]);
+    sph_net_free(nets[1]);
+    sph_job *folds = JOB("ensemble", "2", "ensemble_val", "folds");
+    assert_int_equal(sph_job_train(nets, folds, data, NULL, NULL, 0, NULL, NULL, NULL), SPH_EARG);
+    assert_string_equal(sph_failure()->key, "ensemble_val");
+    sph_job_free(folds);
+    sph_job_free(job);
+    sph_data_free(data);
+}
+
 /* Row i is there i % 3 times, or counts that much: the standardisation and every full step are the same. */
 static void rows_that_count_twice_are_as_if_there_twice(void **state)
 {
@@ -613,6 +647,7 @@ int main(void)
         cmocka_unit_test(the_state_of_the_optimizer_makes_two_trainings_one),
         cmocka_unit_test(an_ensemble_in_memory_is_that_of_its_seeds),
         cmocka_unit_test(rows_have_weights_and_classes_a_number),
+        cmocka_unit_test(a_given_validation_part_is_not_trained_on),
         cmocka_unit_test(rows_that_count_twice_are_as_if_there_twice),
         cmocka_unit_test(balanced_classes_are_those_weights_of_classes),
         cmocka_unit_test(the_rows_that_choose_the_epoch_count_as_in_training),

@@ -65,8 +65,8 @@ SPH_API int sph_job_settle(sph_job *job, const sph_data *data);
  * are an error. Options that depend on the data are set: sph_job_get returns them afterwards. start: NULL: none.
  * state: state of the optimizers at the end (sph_trainer_save_state of each net, one after the other), for another
  * sph_start; caller frees it with sph_bytes_free; NULL: not needed. Missing features (NaN) are replaced by the
- * mean of their column unless `missing` is error. Stopping and divergence are as in sph_train; after a failure out is
- * NULL. result may be NULL. */
+ * mean of their column unless `missing` is error. Stopping and divergence are as in sph_train, but nets that are stopped
+ * have the weights of their best epochs so far; after a failure out is NULL. result may be NULL. */
 SPH_API int sph_job_train(sph_net **out, sph_job *job, const sph_data *data, const sph_start *start,
                           const sph_observer *observers, size_t count, sph_result *result, void **state,
                           size_t *state_size);

@@ -30,6 +30,10 @@ SPH_API int sph_data_set_class_weights(sph_data *data, const double *weights);
 /* Sets the number of classes, if the rows may not contain all of them. */
 SPH_API int sph_data_set_classes(sph_data *data, size_t classes);
 
+/* Makes the last `rows` rows the validation part of every split with val above 0; the shares of the other parts are of
+ * the rows before them. 0: none. Data from arrays only. */
+SPH_API int sph_data_set_val(sph_data *data, size_t rows);
+
 /* Synthetic data: "crescents" (two interleaved crescents, two classes), "spirals" (twenty arms, a class each) or "levy" (a function of one variable,
  * with a test part). rows 0: the default number; noise: standard deviation, NaN: 0.1. */
 SPH_API int sph_data_synthetic(sph_data **out, const char *name, size_t rows, double noise, uint64_t seed);
@@ -55,7 +59,7 @@ typedef struct sph_split {
 } sph_split;
 
 /* test: share of all rows; val: share of the rest. If the data have a test part, it is used for any test
- * above 0. Data with a column of groups or times are split by it: whole groups, or the latest rows for the test, with rows of
+ * above 0; likewise for a validation part. Data with a column of groups or times are split by it: whole groups, or the latest rows for the test, with rows of
  * the same time in the same part; kind must be RANDOM. A part has at least its share of the rows. */
 SPH_API int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
                            uint64_t seed);

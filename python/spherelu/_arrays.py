@@ -62,15 +62,44 @@ def row_weights(values: Any, rows: int) -> Array:
     return array[:, 0]
 
 
+def eval_pair(eval_set: Any) -> tuple[Any, Any]:
+    """x and y of eval_set: a pair, or a list of one pair, as gradient boosting libraries take it."""
+    if isinstance(eval_set, list) and len(eval_set) == 1:
+        eval_set = eval_set[0]
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) != 2:
+        raise ArgumentError("eval_set: expected a pair (X, y) of validation rows and their targets", key="eval_set")
+    return eval_set[0], eval_set[1]
+
+
+def joined(x: Array, y: Array, weights: Array | None, eval_rows: tuple[Array, Array]) -> tuple[Array, Array, Array | None]:
+    """Training rows, and behind them the rows for validation, which have weight 1."""
+    for name, own, its in (("features", x, eval_rows[0]), ("targets", y, eval_rows[1])):
+        if its.shape[1] != own.shape[1]:
+            raise ArgumentError(f"eval_set: {its.shape[1]} {name}, expected {own.shape[1]}", key="eval_set")
+    if len(eval_rows[0]) != len(eval_rows[1]) or not len(eval_rows[0]):
+        raise ArgumentError(f"eval_set: {len(eval_rows[0])} rows and {len(eval_rows[1])} targets", key="eval_set")
+    if weights is not None:
+        weights = np.concatenate([weights, np.ones(len(eval_rows[0]))])
+    return np.concatenate([x, eval_rows[0]]), np.concatenate([y, eval_rows[1]]), weights
+
+
 TASKS = {"regression": "SPH_TASK_REGRESSION", "binary": "SPH_TASK_BINARY", "classes": "SPH_TASK_CLASSES"}
 
 
 class Data:
     """sph_data of arrays: y holds numbers, or class numbers from 0; weights what each row counts in training; classes how many
-    there are, if that is more than y tells; class_weights what the rows of each count in the loss."""
+    there are, if that is more than y tells; class_weights what the rows of each count in the loss; val: the last rows are the
+    validation part."""
 
     def __init__(
-        self, x: Array, y: Array, task: str, weights: Array | None = None, classes: int = 0, class_weights: Array | None = None
+        self,
+        x: Array,
+        y: Array,
+        task: str,
+        weights: Array | None = None,
+        classes: int = 0,
+        class_weights: Array | None = None,
+        val: int = 0,
     ) -> None:
         self.handle = ctypes.c_void_p()
         if task not in TASKS:
@@ -89,6 +118,8 @@ class Data:
                 check(lib().sph_data_set_classes(self.handle, classes))
             if class_weights is not None:
                 check(lib().sph_data_set_class_weights(self.handle, doubles(class_weights)))
+            if val:
+                check(lib().sph_data_set_val(self.handle, val))
         except BaseException:
             self.close()
             raise

@@ -317,7 +317,7 @@ class Net(Predictor):
         if not self._handle:
             return "<Net, closed>"
         layers = self.layers
-        return f"<Net {self.inputs} -> {' -> '.join(f'{a.units} {a.param}' for a in layers)}, {self.learned} learned numbers>"
+        return f"<Net {self.inputs} -> {' -> '.join(f'{a.units} {a.param}' for a in layers)}, {self.learned} parameters>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -325,7 +325,7 @@ class Net(Predictor):
             for a in self.layers
         )
         heads = "".join(f"<th>{head}</th>" for head in ("layer", "inputs", "units", "param", "norm", "activation"))
-        return f"<table><caption>{self.learned} learned numbers, {self.dtype}</caption><tr>{heads}</tr>{rows}</table>"
+        return f"<table><caption>{self.learned} parameters, {self.dtype}</caption><tr>{heads}</tr>{rows}</table>"
 
 
 def _check_described(data: bytes) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _abi
-from ._arrays import TASKS, Array, Data, dense, doubles, matrix, row_weights
+from ._arrays import TASKS, Array, Data, dense, doubles, eval_pair, joined, matrix, row_weights
 from ._boundary import Tracker
 from ._errors import ArgumentError
 from ._lib import Stop, check, in_python, interruptible, lib, processors, sized, text
@@ -289,18 +289,24 @@ def train_arrays(
     labels: npt.NDArray[Any] | None = None,
     state: bytes | None = None,
     keep_state: bool = False,
+    eval_rows: tuple[Array, Array] | None = None,
 ) -> Run:
     """A training of (rows, features) and (rows, targets), both f64 and C-contiguous, weights (rows) and class_weights
-    (classes) likewise. start: the nets it begins with, state: what their optimizers remember.
+    (classes) likewise. eval_rows: features and targets of the validation part. start: the nets it begins with, state: what their optimizers remember.
     columns, labels: what the nets keep of the table and the classes."""
     stop = Stop()
     watch = Watch(callbacks, stop)
     if options.get("ensemble") is None and start:
         options = {**options, "ensemble": len(start)}
-    most = processors()
+    most, val = processors(), 0
+    if eval_rows is not None:
+        if options.get("val") is not None:
+            raise ArgumentError("val: not used with eval_set, which is the validation part", key="val")
+        val = len(eval_rows[0])
+        x, y, weights = joined(x, y, weights, eval_rows)
 
     def work() -> tuple[Run, bool]:
-        with Data(x, y, task, weights, classes, class_weights) as data:
+        with Data(x, y, task, weights, classes, class_weights, val) as data:
             given, replaced = _one_net(options, data) if watch.trackers else (options, False)
             return _train_in_memory(given, most, data, watch, start, state, keep_state), replaced
 
@@ -441,12 +447,33 @@ def encode_classes(y: Any) -> tuple[npt.NDArray[Any], Array]:
     return classes, np.ascontiguousarray(numbers, dtype=np.float64).reshape(-1, 1)
 
 
+def _eval_rows(eval_set: Any, task: str, classes: npt.NDArray[Any] | None, columns: Columns | None) -> tuple[Array, Array]:
+    """Features and targets of eval_set, as those of the training rows were encoded."""
+    x, y = eval_pair(eval_set)
+    labels = labels_of(y)
+    if classes is None:
+        targets = matrix(labels, "eval_set")
+    else:
+        flat = np.asarray(labels).ravel()
+        targets = class_numbers(flat.astype(str) if flat.dtype.kind == "O" else flat, classes)
+    return (dense(x, "eval_set") if columns is None else columns.encode(x)), targets
+
+
+def class_numbers(labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Array:
+    """(rows, 1) numbers of the labels of eval_set."""
+    unknown = np.setdiff1d(labels, classes)
+    if len(unknown):
+        raise ArgumentError(f"eval_set: the class {unknown.tolist()[0]!r} is not among the training rows", key="eval_set")
+    return np.searchsorted(classes, labels).astype(np.float64).reshape(-1, 1)
+
+
 def train(
     x: Any,
     y: Any = None,
     *,
     task: str | None = None,
     sample_weight: Any = None,
+    eval_set: Any = None,
     callbacks: Iterable[Callback] = (),
     start: Net | Sequence[Net] | None = None,
     verbose: bool = False,
@@ -464,7 +491,8 @@ def train(
 
     callbacks: called with a `View` after each epoch; one that returns True stops the training. A `Tracker` follows a single
     network. verbose: shows the progress, by tqdm if it is installed. After Ctrl-C the KeyboardInterrupt has the best network so far
-    in its attribute `run`. sample_weight: (rows,) weight of each row in training; scores ignore it. start: a network to start from, of the
+    in its attribute `run`. eval_set: a pair (x, y) that is the validation part, which chooses the epoch; by default rows are drawn
+    (option `val`). sample_weight: (rows,) weight of each row in training; scores ignore it. start: a network to start from, of the
     same shape, whose standardisation is kept; an `Ensemble`, or all its nets.
 
     All other keywords are the options of `spherelu train` (see `spherelu.options()`), `_` for `-`. Options that are not given, or
@@ -480,10 +508,12 @@ def train(
     """
     if verbose:
         with watched(callbacks, verbose) as all_of_them:
-            return train(x, y, task=task, sample_weight=sample_weight, callbacks=all_of_them, start=start, **options)
+            return train(
+                x, y, task=task, sample_weight=sample_weight, eval_set=eval_set, callbacks=all_of_them, start=start, **options
+            )
     if isinstance(x, (str, os.PathLike)):
-        if y is not None or start is not None or sample_weight is not None:
-            raise ArgumentError("y, start and sample_weight go with arrays; a file has columns, and init names a file", key="y")
+        if any(given is not None for given in (y, start, sample_weight, eval_set)):
+            raise ArgumentError("y, start, sample_weight and eval_set go with arrays; a file has columns, and init names a file", key="y")
         return _train_file(os.fspath(x), {**options, **({"task": task} if task else {})}, callbacks)
     if y is None:
         raise ArgumentError("y: nothing given, expected targets", key="y")
@@ -514,6 +544,9 @@ def train(
         raise TypeError(f"start: expected a Net or a list of them, not {start!r}")
     begin = [member for net in begin for member in net.nets]
     weights = None if sample_weight is None else row_weights(sample_weight, len(rows))
-    run = train_arrays(rows, targets, task, dict(options), callbacks, begin, weights=weights, columns=columns, labels=classes)
+    more = None if eval_set is None else _eval_rows(eval_set, task, classes, columns)
+    run = train_arrays(
+        rows, targets, task, dict(options), callbacks, begin, weights=weights, columns=columns, labels=classes, eval_rows=more
+    )
     run.notes = (note,) if note else ()
     return run

@@ -20,7 +20,7 @@ except ImportError as error:
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import Array, dense
+from ._arrays import Array, dense, eval_pair, matrix
 from ._boundary import Boundary, boundaries
 from ._errors import ArgumentError
 from ._keywords import Keywords
@@ -29,7 +29,7 @@ from ._model import Path, predicted
 from ._net import Net, as_one
 from ._options import as_text, plain
 from ._tables import Column, Columns, is_table, labels_of, plain_table
-from ._train import Callback, Run, learning_curve, train_arrays, watched
+from ._train import Callback, Run, class_numbers, learning_curve, train_arrays, watched
 
 try:
     from sklearn.utils.validation import validate_data
@@ -134,9 +134,32 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
             given["threads"] = _threads(self.n_jobs)
         return given
 
-    def _train(self, x: Array, y: Array, task: str, weights: Any, labels: Any = None, piece: bool = False, callbacks: Iterable[Callback] = ()) -> None:
+    def _eval_rows(self, eval_set: Any) -> tuple[Array, Array] | None:
+        """Features and targets of eval_set, encoded as the training rows are."""
+        if eval_set is None:
+            return None
+        if not self.early_stopping:
+            raise ArgumentError("eval_set: early_stopping=False uses no validation rows", key="eval_set")
+        x, y = eval_pair(eval_set)
+        if is_table(y) or type(y).__module__.partition(".")[0] == "polars":
+            y = labels_of(y)
+        classes = getattr(self, "classes_", None)
+        targets = matrix(y, "eval_set") if classes is None else class_numbers(np.asarray(y).ravel(), classes)
+        return self._rows(x, reset=False), targets
+
+    def _train(
+        self,
+        x: Array,
+        y: Array,
+        task: str,
+        weights: Any,
+        labels: Any = None,
+        piece: bool = False,
+        callbacks: Iterable[Callback] = (),
+        eval_set: Any = None,
+    ) -> None:
         """weights: sample_weight as it was given; labels: those of the rows; piece: of partial_fit."""
-        given = self._options()
+        given, eval_rows = self._options(), self._eval_rows(eval_set)
         if weights is not None:
             weights = _check_sample_weight(weights, x, dtype=np.float64)
             if (weights < 0).any():
@@ -162,7 +185,7 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
         if piece:
             given.update(epochs=1, val=0, patience=0, schedule="none", warmup=None, refit=None, monitor=None)
             given["seed"] = int(given["seed"] or 0) + getattr(self, "_pieces", 0)
-        elif round(len(x) * (0.2 if given["val"] is None else float(given["val"]))) < 1 or len(x) < 5:
+        elif eval_rows is None and round(len(x) * (0.2 if given["val"] is None else float(given["val"]))) < 1 or len(x) < 5:
             given["val"] = 0  # too few rows for a validation part
         before = getattr(self, "_pieces", 0) if piece else 0
         try:
@@ -180,6 +203,7 @@ class _Estimator(Keywords, BaseEstimator):  # type: ignore[misc]
                 keep_state=piece,
                 columns=self._columns or self._named_columns(),
                 labels=getattr(self, "classes_", None),
+                eval_rows=eval_rows,
             )
         except KeyboardInterrupt as error:  # the best network so far is kept
             if hasattr(error, "run") and not piece:
@@ -283,7 +307,7 @@ class Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
     def _more_tags(self) -> dict[str, Any]:
         return {**super()._more_tags(), "multioutput": True}
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, reset: bool, piece: bool, callbacks: Iterable[Callback] = ()) -> Regressor:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, reset: bool, piece: bool, callbacks: Iterable[Callback] = (), eval_set: Any = None) -> Regressor:
         rows, y = self._rows_and_targets(X, y, reset, multi_output=True, y_numeric=True)
         targets = np.ascontiguousarray(y, dtype=np.float64)
         if reset:
@@ -291,14 +315,24 @@ class Regressor(RegressorMixin, _Estimator):  # type: ignore[misc]
         targets = targets.reshape(len(targets), -1)
         if not reset and targets.shape[1] != self.net_.outputs:
             raise ValueError(f"y has {targets.shape[1]} targets, expected {self.net_.outputs}, as before")
-        self._train(rows, targets, "regression", sample_weight, piece=piece, callbacks=callbacks)
+        self._train(rows, targets, "regression", sample_weight, piece=piece, callbacks=callbacks, eval_set=eval_set)
         return self
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callbacks: Iterable[Callback] = (), verbose: bool = False) -> Regressor:
-        """sample_weight: (rows,) weight of each row in training; rows of weight 0 are left out. callbacks, verbose: as in `train`. After
-        Ctrl-C the estimator has the best network so far."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        callbacks: Iterable[Callback] = (),
+        verbose: bool = False,
+    ) -> Regressor:
+        """sample_weight: (rows,) weight of each row in training; rows of weight 0 are left out. eval_set: a pair
+        (X, y) that chooses the epoch, instead of rows drawn from X. callbacks, verbose: as in `train`. After Ctrl-C the
+        estimator has the best network so far."""
         with watched(callbacks, verbose) as all_of_them:
-            return self._fit(X, y, sample_weight, reset=True, piece=False, callbacks=all_of_them)
+            return self._fit(X, y, sample_weight, reset=True, piece=False, callbacks=all_of_them, eval_set=eval_set)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Regressor:
         """One epoch on these rows, with the network and the optimizer of the previous calls. The first rows determine the
@@ -331,7 +365,17 @@ class Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
 
     classes_: npt.NDArray[Any]
 
-    def _fit(self, X: Any, y: Any, classes: Any, sample_weight: Any, reset: bool, piece: bool, callbacks: Iterable[Callback] = ()) -> Classifier:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        reset: bool,
+        piece: bool,
+        callbacks: Iterable[Callback] = (),
+        eval_set: Any = None,
+    ) -> Classifier:
         kind = type_of_target(labels_of(y) if is_table(y) else y, input_name="y")
         if kind.startswith(("multilabel", "multiclass-multioutput")):
             raise ValueError(
@@ -347,17 +391,26 @@ class Classifier(ClassifierMixin, _Estimator):  # type: ignore[misc]
                 raise ArgumentError("y holds one class only, expected two or more classes", key="y")
         unknown = np.setdiff1d(labels, self.classes_)
         if len(unknown):
-            raise ValueError(f"y holds the class {unknown[0]!r}, which is none of {list(self.classes_)}")
+            raise ValueError(f"y holds the class {unknown.tolist()[0]!r}, which is none of {self.classes_.tolist()}")
         numbers = np.searchsorted(self.classes_, labels).astype(np.float64).reshape(-1, 1)
         task = "binary" if len(self.classes_) == 2 else "classes"
-        self._train(rows, np.ascontiguousarray(numbers), task, sample_weight, labels, piece, callbacks)
+        self._train(rows, np.ascontiguousarray(numbers), task, sample_weight, labels, piece, callbacks, eval_set)
         return self
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, callbacks: Iterable[Callback] = (), verbose: bool = False) -> Classifier:
-        """sample_weight: (rows,) weight of each row in training, multiplied by `class_weight`; rows of weight 0 are left out. callbacks,
-        verbose: as in `train`. After Ctrl-C the estimator has the best network so far."""
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        callbacks: Iterable[Callback] = (),
+        verbose: bool = False,
+    ) -> Classifier:
+        """sample_weight: (rows,) weight of each row in training, multiplied by `class_weight`; rows of weight 0 are left out. eval_set,
+        callbacks, verbose: as in `Regressor`. After Ctrl-C the estimator has the best network so far."""
         with watched(callbacks, verbose) as all_of_them:
-            return self._fit(X, y, None, sample_weight, reset=True, piece=False, callbacks=all_of_them)
+            return self._fit(X, y, None, sample_weight, reset=True, piece=False, callbacks=all_of_them, eval_set=eval_set)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Classifier:
         """As in `Regressor`. classes: all classes, for the first call, if its rows do not contain all of them."""

@@ -662,3 +662,46 @@ def test_fit_calls_back_and_draws_its_learning_curve():
     model = spherelu.Regressor(hidden=4, epochs=5, patience=0).fit(x, x[:, 0], callbacks=[lambda view: epochs.append(view.epoch)])
     assert epochs == [1, 2, 3, 4, 5]
     assert {line.get_label() for line in model.plot().lines} >= {"train_loss", "val_loss"}
+
+
+# ---------------------------------------------------------------- rows for validation
+
+
+def test_eval_set_is_the_validation_part(table):
+    x, y = table
+    run = spherelu.train(x[:150], y[:150], hidden=6, epochs=20, seed=1, test=0, eval_set=(x[150:], y[150:]))
+    seen = run.predict(x[150:])
+    assert np.isclose(run.scores["val"]["rmse"], np.sqrt(np.mean((seen - y[150:]) ** 2)), rtol=1e-5)
+    assert np.isclose(run.scores["train"]["rmse"], np.sqrt(np.mean((run.predict(x[:150]) - y[:150]) ** 2)), rtol=1e-5)
+    more = spherelu.train(x[:150], y[:150], hidden=6, epochs=20, seed=1, test=0, eval_set=[(x[150:], 100 + y[150:])])
+    assert more.scores["val"]["rmse"] > 50, "its targets are those of the validation part"
+    assert np.array_equal(more.history["train_loss"], run.history["train_loss"]), "rows of eval_set are not trained on"
+    weighted = spherelu.train(x[:150], y[:150], hidden=6, epochs=3, ensemble=2, test=0, sample_weight=np.ones(150), eval_set=(x[150:], y[150:]))
+    assert len(weighted.nets) == 2 and "val" in weighted.scores
+
+
+def test_eval_set_is_encoded_as_the_training_rows():
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    x = pandas.DataFrame({"size": rng.normal(size=120), "colour": rng.choice(["red", "blue", "green"], 120)})
+    y = np.where(x["size"] > 0, "up", "down")
+    run = spherelu.train(x[:80], y[:80], hidden=6, epochs=30, test=0, eval_set=(x[80:], y[80:]))
+    assert np.isclose(run.scores["val"]["accuracy"], np.mean(run.predict(x[80:]) == y[80:]))
+
+
+@pytest.mark.parametrize(
+    "more, words",
+    [
+        (dict(eval_set=np.ones((5, 3))), "pair"),
+        (dict(eval_set=(np.ones((5, 2)), np.ones(5))), "2 features, expected 3"),
+        (dict(eval_set=(np.ones((5, 3)), np.ones((5, 2)))), "2 targets, expected 1"),
+        (dict(eval_set=(np.ones((5, 3)), np.ones(4))), "5 rows and 4 targets"),
+        (dict(eval_set=(np.ones((5, 3)), np.ones(5)), val=0.2), "not used with eval_set"),
+        (dict(eval_set=(np.ones((5, 3)), np.ones(5)), ensemble=2, ensemble_val="folds"), "folds"),
+    ],
+)
+def test_errors_of_eval_set_name_the_problem(table, more, words):
+    with pytest.raises(ValueError, match=words):
+        spherelu.train(*table, hidden=3, epochs=1, **more)
+    with pytest.raises(ValueError, match="the class 'c'"):
+        spherelu.train(table[0], np.where(table[1] > 0, "a", "b"), hidden=3, epochs=1, eval_set=(table[0], ["c"] * 200))

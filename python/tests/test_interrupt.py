@@ -219,3 +219,37 @@ def test_the_best_network_is_kept():
         model.fit(x, x[:, 0], callbacks=[stop])
     assert 5 <= model.n_iter_ < 10**6
     assert np.array_equal(model.predict(x), interrupt.value.run.predict(x))
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_control_c_of_a_terminal_keeps_the_best_network(members, tmp_path):
+    """SIGINT from outside, while C computes, as a terminal or Jupyter sends it. The learning rate is so large that the last network
+    is not the best one."""
+    pytest.importorskip("sklearn")
+    code = f"""
+import numpy as np, spherelu
+x = np.random.default_rng(0).normal(size=(1000, 5))
+y = np.abs(x[:, 0])
+model = spherelu.Regressor(hidden=[32], ensemble={members}, epochs=10**6, patience=0, lr=0.1, random_state=0)
+def say(view):
+    if view.epoch == 30:
+        open({str(tmp_path / "begun")!r}, "w").close()
+try:
+    model.fit(x[:800], y[:800], eval_set=(x[800:], y[800:]), callbacks=[say])
+except KeyboardInterrupt as error:
+    print("kept", model.n_iter_ >= 30, np.array_equal(model.predict(x), error.run.predict(x)))
+    errors = [np.sqrt(np.mean((net.predict(x[800:]).ravel() - y[800:]) ** 2)) for net in model.nets_]
+    best = error.run.history["val_rmse"].min()
+    print("best", np.isclose(errors[0], best, rtol=1e-4) if len(errors) == 1 else max(errors) < 3 * best, errors, best)
+"""
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 120
+        while not (tmp_path / "begun").exists():
+            assert child.poll() is None and time.monotonic() < until
+            time.sleep(0.02)
+        child.send_signal(signal.SIGINT)
+        shown = child.communicate(timeout=120)[0].splitlines()
+    finally:
+        child.kill()
+    assert shown[0] == "kept True True" and shown[1].startswith("best True"), shown

@@ -620,3 +620,16 @@ def test_the_loss_of_an_epoch_counts_every_row_once(rng):
             for batch in ("full", 64, 7)
         ]
         assert np.allclose(losses, losses[0], rtol=1e-12, atol=0)
+
+
+def test_eval_set_chooses_the_epoch(table):
+    x, y = table
+    model = spherelu.Regressor(hidden=6, epochs=20, random_state=0).fit(x[:150], y[:150], eval_set=[(x[150:], y[150:])])
+    assert np.isclose(model.scores_["val"]["rmse"], np.sqrt(np.mean((model.predict(x[150:]) - y[150:]) ** 2)), rtol=1e-5)
+    labels = np.where(y > 0.5, "high", "low")
+    model = spherelu.Classifier(hidden=6, epochs=20, random_state=0).fit(x[:150], labels[:150], eval_set=(x[150:], labels[150:]))
+    assert np.isclose(model.scores_["val"]["accuracy"], model.score(x[150:], labels[150:]))
+    with pytest.raises(ValueError, match="early_stopping"):
+        spherelu.Regressor(early_stopping=False).fit(x, y, eval_set=(x, y))
+    with pytest.raises(ValueError, match="features"):
+        spherelu.Regressor(hidden=3, epochs=1).fit(x, y, eval_set=(x[:, :2], y))

@@ -258,19 +258,18 @@ def test_steps_of_a_conv_net_are_those_of_our_trainer(kind, steps, bar, tmp_path
         assert np.abs(model.state_dict()[names[name]].numpy() - values).max() < (bar * lr if steps == 1 else bar), name
 
 
-def test_the_tracker_measures_moves_and_turns():
+def test_watch_measures_moves_and_turns():
     model = mlp(2, 3, 1)
-    tracker = st.BoundaryTracker(model)
-    with torch.no_grad():
+    with spherelu.watch(model, data=torch.zeros(1, 2, **F64), auto=False) as watch, torch.no_grad():
         w = model[0].weight
         w[:] = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], **F64)
         model[0].bias[:] = torch.tensor([1.0, 0.0, 0.0], **F64)
-    tracker.step()
-    with torch.no_grad():
+        watch.step()
         w[0] = torch.tensor([0.0, 1.0], **F64)
-    motion = tracker.step()["0"]
-    assert math.isclose(motion.turn, math.pi / 2) and math.isclose(motion.move, math.sqrt(2))
-    assert tracker.step()["0"].turn == 0 and len(tracker.history) == 3
+        scalars = watch.step()
+        assert math.isclose(scalars["boundaries/0/turn_max"], math.pi / 2)
+        assert math.isclose(scalars["boundaries/0/move_max"], math.sqrt(2))
+        assert watch.step()["boundaries/0/turn_max"] == 0 and watch.steps == [0, 1, 2, 3]
 
 
 # ---------------------------------------------------------------- other people's models, and the process

@@ -362,9 +362,6 @@ def test_the_output_layer_is_the_one_before_the_output():
     for wrong in (dict(output="third"), dict(names=["third"]), dict(names="first", output="second")):
         with pytest.raises(ValueError):
             st.parametrize(Dynamic(), **wrong)
-    with pytest.raises(ValueError):
-        st.BoundaryTracker(Dynamic())
-    assert list(st.BoundaryTracker(Functional()).layers) == ["fc1", "fc2"]
     with pytest.raises(ValueError, match="names="):
         st.parametrize(nn.Sequential(nn.Linear(3, 2)))
 

@@ -737,6 +737,42 @@ def test_tables_callbacks_and_tensorboard(tmp_path):
     assert [e.step for e in events.Scalars("boundaries/0/turn_max")] == [1, 2]
 
 
+def test_the_table_in_a_notebook_is_escaped():
+    model = nn.Sequential()
+    model.add_module("<b>", nn.Linear(2, 3))
+    model.add_module("act", nn.ReLU())
+    with spherelu.watch(model, data=torch.randn(4, 2)) as watch:
+        shown = watch._repr_html_()
+    assert "<td>&lt;b&gt;</td><td>Linear</td><td>3</td>" in shown and "<b>" not in shown
+
+
+def test_later_passes_see_the_units_that_the_first_one_saw():
+    """Hooks at modules find what the operations of PyTorch tell, and are not used where they cannot."""
+    from spherelu.torch._probe import places, probe
+
+    model = nn.Sequential(nn.Linear(3, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Unflatten(1, (2, 3)), nn.Conv1d(2, 4, 2), nn.ReLU(inplace=True))
+    x = torch.randn(8, 3)
+    watch = spherelu.watch(model, data=x)
+    assert watch._places == {"0": model[1], "4": model[4]}
+    found, again = probe(model, watch._modules, lambda: model(x)), watch._pass()
+    for name in ("0", "4"):
+        assert all(torch.equal(a[0], b[0]) and a[1] == b[1] for a, b in zip(found[name].active, again[name].active, strict=True))
+    watch.close()
+
+    class Sometimes(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.fc(torch.relu(self.fc(x)))  # its second call has no activation
+
+    model = Sometimes()
+    watch = spherelu.watch(model, data=x)
+    assert places(watch._modules, probe(model, watch._modules, lambda: model(x))) is None and watch._places is None
+    watch.close()
+
+
 def test_pictures():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

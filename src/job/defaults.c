@@ -314,7 +314,7 @@ static int can_fold(const struct resolving *r)
 {
     const struct job_options *o = &r->spec->options;
     return o->ensemble > 1 && o->protocol == PROTOCOL_HOLDOUT && o->val > 0 &&
-           !options_has(r->spec, OPTION_GROUP) && !options_has(r->spec, OPTION_TIME);
+           !options_has(r->spec, OPTION_GROUP) && !options_has(r->spec, OPTION_TIME) && !r->facts->own_val;
 }
 
 int defaults_drop(const struct job_spec *spec)

@@ -48,6 +48,9 @@ static int check(const struct job_spec *asked, const sph_data *data)
         return sph_fail_key(SPH_EARG, "task", "found %s, but the data are for %s",
                             sph_word(SPH_WORDS_TASK, o->task)->word,
                             sph_word(SPH_WORDS_TASK, (int)data->task)->word);
+    if (data->counts.val && options_given(asked, OPTION_ENSEMBLE_VAL) &&
+        o->ensemble_val == ENSEMBLE_VAL_FOLDS)
+        return sph_fail_key(SPH_EARG, "ensemble_val", "folds are not used with a given validation part");
     if (data->has_missing && o->missing >= 0 && o->missing != SPH_MISSING_MEAN)
         return sph_fail_key(
             SPH_EARG, "missing",
@@ -116,6 +119,19 @@ int sph_job_settle(sph_job *job, const sph_data *data)
     return err ? err : job_resolve_for(job, data);
 }
 
+/* A training in memory cannot be resumed, so that its best weights are worth more than the last ones. */
+static void stop_at_best(struct job_run *run, sph_result *result)
+{
+    double best = 0;
+    for (size_t k = 0; k < run->count; k++) {
+        struct trainer *loop = run->trainers[k]->loop;
+        size_t epochs = (size_t)trainer_place(loop)->epoch;
+        result->epochs = epochs > result->epochs ? epochs : result->epochs;
+        best += (double)(trainer_take_best(loop) ? trainer_place(loop)->best_epoch : epochs);
+    }
+    result->best_epoch = (size_t)lround(best / (double)run->count);
+}
+
 /* room: for so many nets */
 static int train(struct job_run *run, size_t room, const sph_observer *observers, size_t count,
                  sph_result *result)
@@ -136,6 +152,8 @@ static int train(struct job_run *run, size_t room, const sph_observer *observers
         err = recall_state(run);
     if (!err)
         err = job_train_parts(run, observers, count, result);
+    if (!err && result->stopped)
+        stop_at_best(run, result);
     for (size_t k = 0; k < run->count && !err; k++)
         err = keep_schema(run->nets[k], run->data, (sph_loss)job->spec.options.loss);
     return err;

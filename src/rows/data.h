@@ -66,6 +66,7 @@ struct data_counts {
     size_t filled;         /* missing feature cells of the others */
     size_t without_target; /* of those left out */
     size_t unseen;         /* text cells of the others that hold none of the known levels */
+    size_t val;            /* the last rows, which are the set's own validation part */
 };
 
 /* Cells to be carried along as they are written. */
@@ -133,6 +134,7 @@ struct data_facts {
     size_t rows, classes, height, width;
     sph_task task;
     sph_decode decode;
+    int own_val;  /* the validation part is given, and not drawn */
     int images;   /* not a table */
     int pictures; /* images of a folder of pictures, which are brought when they are needed */
 };
@@ -145,6 +147,7 @@ static inline struct data_facts data_facts(const sph_data *data)
                                .width = data->image.width,
                                .task = data->task,
                                .decode = data->image.decode,
+                               .own_val = data->counts.val > 0,
                                .images = data_is_images(data),
                                .pictures = data->image.pictures != NULL};
 }

@@ -261,19 +261,29 @@ static int check_share(const char *name, double share)
     return sph_fail_key(SPH_EARG, name, "found %g, expected 0 or more and less than 1", share);
 }
 
-/* The set's own test part, in its order. */
-static int take_test_part(sph_split *out, const sph_data *data)
+/* A part of the set's own, to its end, in its order. */
+static int take_own_part(uint32_t **part, size_t *part_rows, const sph_data *data, size_t from)
 {
-    size_t count = data->rows - data->test_from;
-    uint32_t *test = mem_get(count, sizeof *test);
-    if (!test)
+    size_t count = data->rows - from;
+    uint32_t *rows = mem_get(count, sizeof *rows);
+    if (!rows)
         return SPH_EMEMORY;
     for (size_t i = 0; i < count; i++)
-        test[i] = (uint32_t)(data->test_from + i);
-    mem_free(out->test);
-    out->test = test;
-    out->test_rows = count;
+        rows[i] = (uint32_t)(from + i);
+    mem_free(*part);
+    *part = rows;
+    *part_rows = count;
     return 0;
+}
+
+static int take_own_parts(sph_split *out, const sph_data *data, double test, double val)
+{
+    int err = 0;
+    if (data->test_from && test > 0)
+        err = take_own_part(&out->test, &out->test_rows, data, data->test_from);
+    if (!err && data->counts.val && val > 0)
+        err = take_own_part(&out->val, &out->val_rows, data, data->rows - data->counts.val);
+    return err;
 }
 
 int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, double test, double val,
@@ -281,7 +291,7 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
 {
     NEED(out, data);
     *out = (sph_split){0};
-    size_t rows = data->test_from ? data->test_from : data->rows;
+    size_t rows = data->test_from ? data->test_from : data->rows - data->counts.val;
     if (check_share("test", test) < 0 || check_share("val", val) < 0)
         return SPH_EARG;
     if ((unsigned)kind >= SPH_SPLIT_COUNT)
@@ -291,7 +301,7 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
     if (kind == SPH_SPLIT_SKLEARN && seed > UINT32_MAX)
         return sph_fail_key(SPH_EARG, "split", "scikit-learn's seeds are below 2^32");
     out->test_rows = data->test_from ? 0 : part_of(test, rows);
-    out->val_rows = part_of(val, rows - out->test_rows);
+    out->val_rows = data->counts.val ? 0 : part_of(val, rows - out->test_rows);
     if (out->test_rows + out->val_rows >= rows) {
         *out = (sph_split){0};
         return sph_fail_key(SPH_EARG, "split", "%zu row%s with test %g and val %g leave no training rows",
@@ -313,8 +323,8 @@ int sph_split_make(sph_split *out, const sph_data *data, sph_split_kind kind, do
             err = split_sklearn(out, rows, seed, order);
         else
             err = split_stratified(out, data, rows, seed, order);
-        if (!err && data->test_from && test > 0)
-            err = take_test_part(out, data);
+        if (!err)
+            err = take_own_parts(out, data, test, val);
     }
     mem_free(order);
     if (err < 0)

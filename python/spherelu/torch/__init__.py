@@ -25,7 +25,6 @@ except ImportError as error:
     raise ImportError("spherelu.torch needs PyTorch: pip install torch") from error
 
 from ._layers import GmP, Sphere, bake, group_lr, parametrize, parametrized, renormalize
-from ._motion import BoundaryTracker, Motion
 from ._op import angles, directions, scan, scan_grad
 from ._slices import regions
 from ._trace import TraceError
@@ -35,9 +34,7 @@ if TYPE_CHECKING:
     from ._lightning import WatchCallback
 
 __all__ = [
-    "BoundaryTracker",
     "GmP",
-    "Motion",
     "Sphere",
     "TraceError",
     "Watch",

@@ -102,7 +102,7 @@ def _backward(theta: Tensor, kept: Tensor | None, du: Tensor) -> Tensor:
 
 def _weights(param: int, first: Tensor, length: Tensor, kept: Tensor | None) -> Tensor:
     """(m, n) weights of GmP or sphere in one call, and in kept what the gradient need not compute again."""
-    first, length = first.detach().contiguous(), length.detach().contiguous()
+    first, length = first.contiguous(), length.contiguous()
     m, n = first.shape[0], first.shape[1] + (param == _abi.SPH_PARAM_GMP)
     w = first.new_empty(m, n)
     places = first.data_ptr(), length.data_ptr(), w.data_ptr(), None if kept is None else kept.data_ptr()
@@ -112,7 +112,7 @@ def _weights(param: int, first: Tensor, length: Tensor, kept: Tensor | None) -> 
 
 def _weights_grad(param: int, first: Tensor, length: Tensor, kept: Tensor | None, dw: Tensor) -> tuple[Tensor, Tensor]:
     """The gradients of first and length."""
-    first, length, dw = first.detach().contiguous(), length.detach().contiguous(), dw.detach().contiguous()
+    first, length, dw = first.contiguous(), length.contiguous(), dw.contiguous()
     dfirst, dlength = torch.empty_like(first), torch.empty_like(length)
     of = _abi.sph_weights_grads(
         first.data_ptr(), length.data_ptr(), None if kept is None else kept.data_ptr(), dw.data_ptr(), dfirst.data_ptr(), dlength.data_ptr()
@@ -327,22 +327,37 @@ def _lengths(rows: Tensor) -> Tensor:
     return lengths(rows).clamp_min(torch.finfo(rows.dtype).tiny)
 
 
-def _sphere_forward(u: Tensor, length: Tensor) -> Tensor:
-    if _ours(u):
-        return _weights(_abi.SPH_PARAM_SPHERE, u, length, None)
-    u, length = u.detach(), length.detach()
-    return u * (length / _lengths(u))[:, None]
+# PyTorch's kernels of weight normalization compute the same function. Their own derivative is wrong in the second order, and
+# the squares of their rows may overflow or vanish.
+_by_norms: Any = getattr(torch, "_weight_norm_interface", None)
+_by_norms_grad: Any = getattr(torch.ops.aten, "_weight_norm_interface_backward", None)
 
 
-def _sphere_setup(ctx: Any, inputs: Any, _output: Any) -> None:
-    ctx.save_for_backward(*inputs)
+def _sphere_forward(u: Tensor, length: Tensor) -> tuple[Tensor, Tensor]:
+    """The second output: lengths (m, 1) for backward, or nothing."""
+    if not _ours(u):
+        u, length = u.detach(), length.detach()
+        return u * (length / _lengths(u))[:, None], u.new_empty(0)
+    if _by_norms is not None and _by_norms_grad is not None and len(u):
+        w, norms = _by_norms(u.contiguous(), length.unsqueeze(1), 0)
+        low, high = torch.aminmax(norms)
+        if 1e-12 < low.item() and high.item() < 1e12:
+            return w, norms
+    return _weights(_abi.SPH_PARAM_SPHERE, u, length, None), u.new_empty(0)
+
+
+def _sphere_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    ctx.save_for_backward(*inputs, output[1])
     ctx.save_for_forward(*inputs)
 
 
 def _sphere_backward(ctx: Any, dw: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
-    u, length = ctx.saved_tensors
+    u, length, norms = ctx.saved_tensors
     if _ours(u) and not torch.is_grad_enabled() and not _batched(dw):
-        return _weights_grad(_abi.SPH_PARAM_SPHERE, u, length, None, dw)
+        if not len(norms):
+            return _weights_grad(_abi.SPH_PARAM_SPHERE, u, length, None, dw)
+        du, dlength = _by_norms_grad(dw.contiguous(), u.contiguous(), length.unsqueeze(1), norms, 0)
+        return du, dlength.squeeze(1)
     inverse = 1 / _lengths(u)
     radial = _dot(u, dw) * inverse
     factor = length * inverse

@@ -134,8 +134,7 @@ class _Follow(TorchDispatchMode):
             return tag if after[: tag.axis + 1] == before[: tag.axis + 1] else None
         if any(call in name for call in _NORM_CALLS) and self.norms:
             norm = self.norms[-1]
-            axis = len(before) - 1 if isinstance(norm, nn.LayerNorm) else 1
-            return _Tag(tag.layer, tag.axis, (*tag.norms, norm)) if tag.axis == axis else None
+            return _Tag(tag.layer, tag.axis, (*tag.norms, norm)) if tag.axis == _axis(norm, len(before)) else None
         return None
 
 
@@ -176,7 +175,7 @@ def evaluation(module: nn.Module) -> Iterator[None]:
 @contextmanager
 def random_kept() -> Iterator[None]:
     """The random numbers that a model draws in the pass are drawn again by the training."""
-    states = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    states: Any = random.getstate(), np.random.get_state(), torch.get_rng_state()
     cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_available() and torch.cuda.is_initialized() else []
     try:
         yield
@@ -209,6 +208,48 @@ def _no_fused_attention(model: nn.Module) -> Iterator[None]:
         switch(was)
 
 
+def _axis(module: Any, ndim: int) -> int:
+    """Of the units in the output of a layer or of a norm."""
+    if isinstance(module, NORMS):
+        return ndim - 1 if isinstance(module, nn.LayerNorm) else 1
+    return ndim - 1 if isinstance(module, nn.Linear) else ndim - 1 - len(module.kernel_size)
+
+
+def places(layers: dict[str, nn.Module], found: dict[str, Found]) -> dict[str, nn.Module] | None:
+    """The modules whose outputs are the inputs of the activations, so that later passes need not look at each operation; None
+    if there are others."""
+    out: dict[str, nn.Module] = {}
+    for name, about in found.items():
+        if not about.activation:
+            continue
+        if len(about.active) != about.calls or len({tuple(map(id, norms)) for norms in about.norms}) > 1:
+            return None
+        out[name] = about.norms[0][-1] if about.norms[0] else layers[name]
+    return out if len({id(m) for m in out.values()}) == len(out) else None
+
+
+def quick_probe(model: nn.Module, at: dict[str, nn.Module], run: Callable[[], Any]) -> dict[str, Found]:
+    """As `probe`, with the places that it found: only `calls` and `active` are filled in."""
+    found: dict[str, Found] = {}
+
+    def hook(name: str, module: nn.Module) -> Callable[..., None]:
+        def see(_module: nn.Module, _args: Any, out: Tensor) -> None:
+            about = found.setdefault(name, Found())
+            about.calls += 1
+            about.active.append((out > 0, _axis(module, out.ndim)))
+
+        return see
+
+    hooks = [module.register_forward_hook(hook(name, module)) for name, module in at.items()]
+    try:
+        with evaluation(model), random_kept(), _no_fused_attention(model), _no_autocast(model):
+            run()
+    finally:
+        for one in hooks:
+            one.remove()
+    return found
+
+
 def probe(model: nn.Module, layers: dict[str, nn.Module], run: Callable[[], Any], check: bool = False) -> dict[str, Found]:
     """Runs the model and returns what was seen of each layer that was called. check: the first pass, which also compares
     the outputs of layers with their weights."""
@@ -228,7 +269,7 @@ def probe(model: nn.Module, layers: dict[str, nn.Module], run: Callable[[], Any]
             if not isinstance(out, Tensor):
                 return
             about.units = layer.out_features if isinstance(layer, nn.Linear) else layer.out_channels  # type: ignore[attr-defined, assignment]
-            follow.put(out, _Tag(name, out.ndim - 1 if isinstance(layer, nn.Linear) else out.ndim - 1 - len(layer.kernel_size)))  # type: ignore[arg-type]
+            follow.put(out, _Tag(name, _axis(layer, out.ndim)))
 
         return hook
 

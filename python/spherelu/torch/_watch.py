@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from ._planes import Array, Planes, motion, planes
-from ._probe import Found, buffers_kept, probe, warn, watched
+from ._probe import Found, buffers_kept, places, probe, quick_probe, warn, watched
 
 _LOCATIONS = 4096  # weights of a layer whose boundaries are all kept by default
 _BITS = 1 << 24  # of a layer that are kept for flips; of larger ones those of the first rows
@@ -180,6 +181,7 @@ class Watch:
         self._kwargs: dict[str, Any] = {}
         self._placed: tuple[torch.device, torch.dtype] | None = None
         self._norms: dict[str, tuple[nn.Module, ...]] = {}
+        self._places: dict[str, nn.Module] | None = None  # where a pass looks; None: at each operation
         self._before: dict[str, Planes] = {}
         self._spare: dict[str, Tensor] = {}  # memory for copies of weights
         self._bits: dict[str, list[Tensor]] = {}
@@ -297,10 +299,24 @@ class Watch:
             warn(f"the model did not run on its first batch in evaluation ({type(error).__name__}: {error}); nothing is recorded. Pass data= or forward=")
         for name, module in self._modules.items():
             self.layers[name] = self._describe(name, module, found.get(name))
+        found = self._settle_places(found)
         self._versions = sum(p._version for p in self.model.parameters())
         now = self._look(self.every == 1)
         self._record(now, found)
         self._before = now if self.every == 1 else {}
+
+    def _settle_places(self, found: dict[str, Found]) -> dict[str, Found]:
+        """Later passes look at modules only, if that finds the same active units."""
+        self._places = None if self._blind else places(self._modules, found)
+        if self._places is None:
+            return found
+        again = self._pass()
+        for name in self._places:
+            counts = [sum(_count(b, axis) for b, axis in seen[name].active) if name in seen else None for seen in (found, again)]
+            if not np.array_equal(*counts):  # type: ignore[arg-type]
+                self._places = None
+                return found
+        return again
 
     def _pass(self, check: bool = False) -> dict[str, Found]:
         like = _first_parameter(self.model)
@@ -312,6 +328,8 @@ class Watch:
         args, kwargs = _move_to((self._args, self._kwargs), lambda t: t)
         was, self._inside = self._inside, True
         try:
+            if self._places is not None:
+                return quick_probe(self.model, self._places, lambda: run(self.model, *args, **kwargs))
             return probe(self.model, self._modules, lambda: run(self.model, *args, **kwargs), check)
         finally:
             self._inside = was
@@ -439,12 +457,21 @@ class Watch:
             raise ImportError("to_pandas needs pandas: pip install pandas; columns() returns NumPy arrays") from error
         return pandas.DataFrame(self.columns(level))
 
-    def describe(self) -> str:
-        """A table of the layers, and why some of them have no boundary."""
+    def _lines(self) -> list[tuple[str, ...]]:
         lines = [("layer", "kind", "units", "inputs", "norm", "activation", "boundary", "note")]
         lines += [(a.name, a.kind, str(a.units), str(a.inputs), a.normalization, a.activation or "-", a.boundary, a.note) for a in self.layers.values()]
+        return lines
+
+    def describe(self) -> str:
+        """A table of the layers, and why some of them have no boundary."""
+        lines = self._lines()
         widths = [max(len(line[i]) for line in lines) for i in range(8)]
         return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths)).rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        lines = self._lines()
+        rows = ["".join(f"<{cell}>{html.escape(text)}</{cell}>" for text in line) for cell, line in zip(["th", *["td"] * len(lines)], lines)]
+        return f"<table><caption>{html.escape(repr(self)[1:-1])}</caption><tr>{'</tr><tr>'.join(rows)}</tr></table>"
 
     def plot(self, kind: str | None = None, layer: str | None = None, ax: Any = None, units: Sequence[int] | None = None) -> Any:
         """Draws with matplotlib. kind: "moves", "turns", "trajectories", "units" (a heat map of active shares), or None for all
