@@ -65,7 +65,7 @@ static struct job_spec resolved(struct job_request *from, const struct data_fact
 
 /* ---------------------------------------------------------------- --help and train agree */
 
-/* Whether words have value as a whole word: "100; 128,128 from 5,000 samples on" has 100. */
+/* Whether words have value as a whole word: "100; 128,128 for 5,000 samples and more" has 100. */
 static int has_value(const char *words, const char *value)
 {
     size_t length = strlen(value);

@@ -39,32 +39,32 @@ static int table_lr(const struct resolving *r, enum option_id id)
 }
 
 /* A power of two near a 32nd of the rows. */
-static void put_batch(const struct resolving *r, enum option_id id, size_t most)
+static int put_batch(const struct resolving *r, enum option_id id, size_t most)
 {
     size_t batch = BATCH_LEAST;
     while (batch < most && (double)batch * ROWS_OF_A_BATCH * sqrt(2) < training_rows(r))
         batch *= 2;
     options_set_size(r->spec, id, batch, ORIGIN_RECOMMENDED);
+    return 0;
 }
 
 static int table_batch(const struct resolving *r, enum option_id id)
 {
-    put_batch(r, id, BATCH_MOST);
-    return 0;
+    return put_batch(r, id, BATCH_MOST);
 }
 
 /* So many epochs, or fewer where all of them would see more than `seen` rows. */
-static void put_epochs(const struct resolving *r, enum option_id id, double seen, size_t epochs, size_t least)
+static int put_epochs(const struct resolving *r, enum option_id id, double seen, size_t epochs, size_t least)
 {
     double most = seen / training_rows(r);
     size_t fitting = most >= (double)least ? (size_t)most : least;
     options_set_size(r->spec, id, most >= (double)epochs ? epochs : fitting, ORIGIN_RECOMMENDED);
+    return 0;
 }
 
 static int table_epochs(const struct resolving *r, enum option_id id)
 {
-    put_epochs(r, id, rows_seen, r->facts->rows < LARGE ? 200 : 100, EPOCHS_LEAST);
-    return 0;
+    return put_epochs(r, id, rows_seen, r->facts->rows < LARGE ? 200 : 100, EPOCHS_LEAST);
 }
 
 /* A rate that falls to 0 ends by itself. */
@@ -105,17 +105,15 @@ enum { IMAGES_SEEN = 300000, IMAGE_EPOCHS = 30, IMAGE_EPOCHS_LEAST = 5, FOLDER_S
 /* If --epochs is not given, a large dataset gets fewer epochs, to save time. */
 static int image_epochs(const struct resolving *r, enum option_id id)
 {
-    put_epochs(r, id, IMAGES_SEEN, IMAGE_EPOCHS, IMAGE_EPOCHS_LEAST);
-    return 0;
+    return put_epochs(r, id, IMAGES_SEEN, IMAGE_EPOCHS, IMAGE_EPOCHS_LEAST);
 }
 
 static int image_batch(const struct resolving *r, enum option_id id)
 {
-    put_batch(r, id, r->kind->batch);
-    return 0;
+    return put_batch(r, id, r->kind->batch);
 }
 
-/* A file with the first values fixes the width, and its network is used to larger pictures. */
+/* A file with the first values fixes the width, and its network expects larger images. */
 static int spec_is_new(const struct job_spec *spec)
 {
     const char *init = spec->options.init;
@@ -506,10 +504,10 @@ int defaults_older(struct job_spec *spec)
 
 static int has_rows(enum option_id id)
 {
-    for (size_t i = 0; i < ROWS; i++)
-        if (rows[i].id == id)
-            return 1;
-    return 0;
+    size_t i = 0;
+    while (i < ROWS && rows[i].id != id)
+        i++;
+    return i < ROWS;
 }
 
 /* The rows of one option, from the first one on. */
@@ -526,10 +524,10 @@ static int put_default(const struct resolving *r, const struct default_row *row)
 
 int defaults_put_net(const struct resolving *r)
 {
-    const struct default_row *row = rows;
-    while (row->id != OPTION_NET)
-        row++;
-    return put_default(r, row);
+    size_t i = 0;
+    while (rows[i].id != OPTION_NET)
+        i++;
+    return put_default(r, &rows[i]);
 }
 
 int defaults_put(const struct resolving *r)
@@ -575,9 +573,8 @@ static void words_of(enum option_id id, struct text words[DEFAULT_FORS])
             continue;
         rest &= row->when == FOR_TABLES || row->when == FOR_IMAGES ||
                 (!row_words(row) && row->compute != leave_unset);
-        enum default_for whom = row->when == FOR_IMAGE_NETS ? FOR_IMAGES : row->when;
         if (row_words(row) && !(row->when == FOR_IMAGE_NETS && words[FOR_IMAGES].length))
-            add_words(&words[whom], row_words(row));
+            add_words(&words[row->when == FOR_IMAGE_NETS ? FOR_IMAGES : row->when], row_words(row));
     }
     enum default_for whom = words[FOR_TABLES].length ? FOR_IMAGES : FOR_ALL;
     if (rest && *option_row(id)->initial && !words[whom].length)
@@ -593,8 +590,8 @@ void defaults_words(struct text *out, enum option_id id)
     };
     struct text words[DEFAULT_FORS] = {0};
     words_of(id, words);
-    const struct text *tables = &words[FOR_TABLES], *images = &words[FOR_IMAGES];
-    int alike = tables->length && images->length && !strcmp(tables->chars, images->chars);
+    const char *tables = words[FOR_TABLES].chars, *images = words[FOR_IMAGES].chars;
+    int alike = tables && images && !strcmp(tables, images);
     for (int of = 0; of <= FOR_IMAGES; of++)
         if (words[of].length && !(alike && of == FOR_IMAGES))
             text_add(out, "%s%s: %s", out->length ? ";" : "default", alike ? "" : whom[of], words[of].chars);
