@@ -43,7 +43,7 @@ export const STORIES: Story[] = [
   },
   {
     id: 'figure1',
-    name: 'Figure 1: shake the parameters',
+    name: 'Figure 1: shake',
     text: 'Training is paused. The same epsilon is added to every learned parameter of every method, and the dashed lines show where the boundaries go. Move the slider Epsilon. For GmP the turn can never exceed epsilon (Theorem 3.7); the other methods have no such bound.',
     settings: {
       data: 'rings',
@@ -60,7 +60,7 @@ export const STORIES: Story[] = [
   },
   {
     id: 'figure2',
-    name: 'Figure 2: Levy function, 1-D',
+    name: 'Figure 2: Levy, 1-D',
     text: 'One input, 100 units, all rows in every step. The strip below each function shows where the units switch, newest on top. At rate 0.1 the breakpoints of SP, WN and BN leave the data and most of these units die; those of GmP move by less than 1 a step. Run it to step 5,000: GmP ends near 0.6 with this seed, the others above 0.9. Seed 2 is a start from which GmP stays at 1.0.',
     settings: {
       data: 'levy',
@@ -77,7 +77,7 @@ export const STORIES: Story[] = [
   },
   {
     id: 'figure3',
-    name: 'Figure 3: banana, rate 0.1',
+    name: 'Figure 3: banana',
     text: 'The real banana set with 10 units, as in Figure 3 of the paper. In the first 200 steps WN and BN turn lines by up to 180 degrees and SP by 53; GmP never turns one by more than 8. Accuracy differs: with this seed, GmP is behind after 400 steps (0.71 against 0.82 to 0.86) and level after 1,000 (0.88 against 0.83 to 0.90).',
     settings: {
       data: 'banana',
@@ -93,7 +93,7 @@ export const STORIES: Story[] = [
   },
   {
     id: 'deep',
-    name: 'Bent boundaries of a deeper network',
+    name: 'Two layers: bent lines',
     text: 'Units of the first layer switch along straight lines. Units of the second layer switch along lines that bend wherever they cross one of those. Together they cut the plane into regions. In each region the network is one affine function, which gives the region its colours.',
     settings: {
       data: 'spiral',
@@ -109,7 +109,7 @@ export const STORIES: Story[] = [
   },
   {
     id: 'bn-wins',
-    name: 'BN wins: four layers, large rate',
+    name: 'BN wins: four layers',
     text: 'Four layers of eight units on a spiral, at a rate that is too large for deep GmP networks. By step 1,000 BN has the lowest loss and 5 of 32 dead units; GmP has 16, and with IMN it has 19. Seeds 2 and 3 end in the same order. Restart with rate 0.01: then GmP+IMN has the lowest loss after 200 steps and no dead unit, and plain GmP is last.',
     settings: {
       data: 'spiral',
@@ -129,7 +129,7 @@ export const STORIES: Story[] = [
   },
   {
     id: 'gmp-loses',
-    name: 'GmP fails: gradient descent, rate 1',
+    name: 'GmP fails: SGD, rate 1',
     text: 'Gradient descent with momentum at rate 1 instead of Adam. SP fits the crescents. With GmP and Sphere, all units leave the data within 1,000 steps, and the accuracy ends at chance. Smooth motion does not protect against a rate that is far too large.',
     settings: {
       data: 'crescents',
@@ -150,7 +150,7 @@ export const STORIES: Story[] = [
   },
   {
     id: 'later',
-    name: 'Late in training: SP moves less',
+    name: 'Late: SP moves less',
     text: 'As training goes on, SP weights grow longer, and a step of the same size turns them less. GmP still moves by up to the learning rate in every step. Lower the rate while it runs to let GmP settle.',
     settings: {
       data: 'crescents',
