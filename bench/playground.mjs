@@ -4,14 +4,24 @@
 // Speed of the playground, measured in turns in one Chromium: training steps a second beside TensorFlow Playground's
 // network code and beside the native tool on one thread, and frames a second of the page.
 //
-//   bench/playground NN.TS [BUILD]      NN.TS: src/nn.ts of github.com/tensorflow/playground; it is not part of this project
-//   bench/playground - [BUILD]          without it
+//   bench/playground.mjs NN.TS [BUILD [FOLDER]]      NN.TS: src/nn.ts of github.com/tensorflow/playground; it is not part of this project
+//   bench/playground.mjs - [BUILD [FOLDER]]          without it
 //
-// Every figure is the best of ROUNDS turns: other work on the machine makes a turn slower, never faster. "page": steps of GmP
-// with Adam, every move and turn tracked, as the page takes them; "engine": the same without tracking; "plain": SP with gradient
-// descent, what TensorFlow Playground's code does. Trainings start anew in every turn: a finished one computes with denormals.
+// FOLDER receives playground.csv and playground_frames.csv. MACHINE=NAME names the machine there.
+//
+// Every figure is the best of ROUNDS turns: other work on the machine makes a turn slower, never faster. Trainings start anew in
+// every turn, because a finished one computes with denormals.
+//
+// CLOCK=processor measures steps in Node by processor time instead, and no frames: for a machine that is busy with other work.
+//
+//   page adam    GmP with Adam, every move and turn tracked and logged: the steps of a preset
+//   page sgd     SP with gradient descent, tracked and logged
+//   adam, sgd    the same steps of the engine without tracking and log
+//   TF           TensorFlow Playground's network code: gradient descent, nothing tracked. Like for like: sgd / TF
+//   native       GmP with Adam in the native tool, one thread, without tracking: adam / native
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -21,13 +31,14 @@ const load = createRequire(join(root, 'playground/package.json'));
 const { build } = load('esbuild');
 const { chromium } = load('playwright-core');
 
-const [theirs, folder = join(root, 'build')] = process.argv.slice(2);
+const [theirs, folder = join(root, 'build'), results] = process.argv.slice(2);
 if (!theirs) {
-  console.error('usage: bench/playground NN.TS|- [BUILD]');
+  console.error('usage: bench/playground.mjs NN.TS|- [BUILD [FOLDER]]');
   process.exit(2);
 }
+const PROCESSOR = process.env.CLOCK === 'processor';
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
-const SHORT = 8; // milliseconds
+const SHORT = 5; // milliseconds
 const WINDOWS = 30;
 const SHAPES = [
   { hidden: [8, 8], batch: 10 },
@@ -40,22 +51,26 @@ const SHAPES = [
 
 const OURS = `
 import { Engine } from ${JSON.stringify(join(root, 'playground/src/wasm.ts'))};
+import { Trainings } from ${JSON.stringify(join(root, 'playground/src/trainings.ts'))};
+let engine;
 globalThis.prepareOurs = (base64, hidden, batch) => {
-  const engine = Engine.open(Uint8Array.from(atob(base64), c => c.charCodeAt(0)));
-  const { call } = engine;
-  const rows = batch * 8;
-  const at = engine.put32('hidden', hidden);
-  const log = engine.area('log', 64 * 24);
-  engine.check(call.pg_data_synthetic(engine.putText('name', 'crescents'), rows, 0.2, 0, 1));
-  const begin = (k, param, optimizer) => {
-    engine.check(call.pg_options(-1, engine.word('OPTIMIZER', optimizer), 0.01, 0, batch, engine.word('STANDARDIZE', 'features'), 1));
-    engine.check(call.pg_method_new(k, engine.word('PARAM', param), 0, engine.word('ACT', 'relu'), 0, 0, at, hidden.length, 1));
+  engine ??= Engine.open(Uint8Array.from(atob(base64), c => c.charCodeAt(0)));
+  const settings = (param, optimizer) => ({
+    data: 'crescents', rows: batch * 10, noise: 0.2, methods: [{ param, norm: 'none' }], hidden, act: 'relu',
+    init: 'default', optimizer, lr: 0.01, decay: 0, batch, seed: 1, dtype: 'f32',
+  });
+  let trainings;
+  const begin = (param, optimizer) => {
+    trainings?.close();
+    trainings = new Trainings(engine, settings(param, optimizer), null);
   };
+  const page = n => trainings.advance(n);
+  const alone = n => engine.check(engine.call.pg_advance(0, n));
   globalThis.ours = {
-    begin: () => { begin(0, 'gmp', 'adam'); begin(1, 'sp', 'sgd'); },
-    page: n => { for (let i = 0; i < n; i += 64) if (call.pg_steps(0, 64, log) !== 64) throw new Error('the training ended'); },
-    engine: n => engine.check(call.pg_advance(0, n)),
-    plain: n => engine.check(call.pg_advance(1, n)),
+    'page adam': [() => begin('gmp', 'adam'), page],
+    'page sgd': [() => begin('sp', 'sgd'), page],
+    adam: [() => begin('gmp', 'adam'), alone],
+    sgd: [() => begin('sp', 'sgd'), alone],
   };
 };`;
 
@@ -92,13 +107,14 @@ async function bundle(code) {
 
 /** Steps a second, in the page: the best of WINDOWS windows of at least SHORT milliseconds. Short ones may fit between the
  *  turns of other programs. */
-const measure = ([name, kind, short, windows]) => {
-  const call = kind ? globalThis[name][kind] : globalThis[name];
-  if (kind) globalThis.ours.begin();
+const measure = ([kind, short, windows]) => {
+  const [begin, call] = kind ? globalThis.ours[kind] : [() => undefined, globalThis.theirs];
+  begin();
+  const now = globalThis.processorTime ?? (() => performance.now());
   const took = n => {
-    const begin = performance.now();
+    const from = now();
     call(n);
-    return performance.now() - begin;
+    return now() - from;
   };
   let n = 64;
   while (took(n) < short) n *= 2;
@@ -109,49 +125,79 @@ const measure = ([name, kind, short, windows]) => {
 
 const rate = x => (x >= 1e4 ? `${(x / 1000).toFixed(0)}k` : x >= 1000 ? `${(x / 1000).toFixed(1)}k` : x.toFixed(0));
 
-async function steps(browser) {
+const MACHINE = process.env.MACHINE ?? cpus()[0].model.replaceAll(',', ' ').trim();
+
+function save(name, lines) {
+  if (results) writeFileSync(join(results, name), `${lines.join('\n')}\n`);
+}
+
+/** Where the code of both sides runs: load(code), call(function, argument) and close(). */
+async function chromiumPlace(browser) {
+  const page = await browser.newPage();
+  return {
+    load: content => page.addScriptTag({ content }),
+    call: (f, argument) => page.evaluate(f, argument),
+    close: () => page.close(),
+  };
+}
+
+function nodePlace() {
+  globalThis.processorTime = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  };
+  return { load: code => globalThis.eval(code), call: (f, argument) => f(argument), close: () => undefined };
+}
+
+async function steps(place) {
   const wasm = join(folder, 'playground/engine.wasm');
   const bytes = execFileSync('base64', ['-w0', wasm], { encoding: 'utf8', maxBuffer: 1 << 26 });
-  const page = await browser.newPage();
-  await page.addScriptTag({ content: await bundle(OURS) });
-  if (theirs !== '-') await page.addScriptTag({ content: await bundle(THEIRS(theirs)) });
+  await place.load(await bundle(OURS));
+  if (theirs !== '-') await place.load(await bundle(THEIRS(theirs)));
   const tool = join(folder, 'spherelu');
   const native = existsSync(join(folder, 'spherelu-bench'));
-  console.log('network   batch    page  engine   plain  TF Playground  page / TF  plain / TF  native  engine / native');
+  const kinds = ['page adam', 'page sgd', 'adam', 'sgd'];
+  const ratios = [
+    ['page adam', 'TF'],
+    ['page sgd', 'TF'],
+    ['sgd', 'TF'],
+    ['adam', 'native'],
+  ];
+  const names = [...kinds, 'TF', 'native', ...ratios.map(([a, b]) => `${a} / ${b}`)];
+  const slug = name => name.toLowerCase().replace(' / ', '_per_').replaceAll(' ', '_');
+  const lines = [`machine,network,batch,${names.map(slug).join(',')}`];
+  console.log(`steps a second\nnetwork   batch  ${names.join('  ')}`);
   for (const { hidden, batch } of SHAPES) {
-    await page.evaluate(([b, h, n]) => globalThis.prepareOurs(b, h, n), [bytes, hidden, batch]);
-    if (theirs !== '-') await page.evaluate(([h, n]) => globalThis.prepareTheirs(h, n), [hidden, batch]);
-    const best = { page: 0, engine: 0, plain: 0, theirs: 0, native: 0 };
+    await place.call(([b, h, n]) => globalThis.prepareOurs(b, h, n), [bytes, hidden, batch]);
+    if (theirs !== '-') await place.call(([h, n]) => globalThis.prepareTheirs(h, n), [hidden, batch]);
+    const best = {};
+    const take = (name, value) => {
+      best[name] = Math.max(best[name] ?? 0, value);
+    };
     for (let round = 0; round < ROUNDS; round++) {
-      for (const kind of ['page', 'engine', 'plain'])
-        best[kind] = Math.max(best[kind], await page.evaluate(measure, ['ours', kind, SHORT, WINDOWS]));
-      if (theirs !== '-') best.theirs = Math.max(best.theirs, await page.evaluate(measure, ['theirs', '', SHORT, WINDOWS]));
+      for (const kind of kinds) take(kind, await place.call(measure, [kind, SHORT, WINDOWS]));
+      if (theirs !== '-') take('TF', await place.call(measure, ['', SHORT, WINDOWS]));
       if (native) {
-        const options = ['--rows', batch, '--inputs', 2, '--hidden', hidden.join(','), '--param', 'gmp', '--optimizer', 'adam', '--threads', 1, '--json'];
+        const options = ['--rows', batch, '--inputs', 2, '--hidden', hidden.join(','), '--param', 'gmp', '--optimizer', 'adam', '--threads', 1, '--json', '--clock', PROCESSOR ? 'processor' : 'wall'];
         const out = JSON.parse(execFileSync(tool, ['bench', 'mlp', ...options.map(String)], { encoding: 'utf8' }));
-        best.native = Math.max(best.native, 1e6 / out.us_per_step);
+        take('native', 1e6 / out.us_per_step);
       }
     }
-    const cells = [
-      `2-${hidden.join('-')}-1`.padEnd(9),
-      String(batch).padStart(5),
-      rate(best.page).padStart(8),
-      rate(best.engine).padStart(7),
-      rate(best.plain).padStart(7),
-      (best.theirs ? rate(best.theirs) : '-').padStart(14),
-      (best.theirs ? `${(best.page / best.theirs).toFixed(1)}x` : '-').padStart(10),
-      (best.theirs ? `${(best.plain / best.theirs).toFixed(1)}x` : '-').padStart(11),
-      (best.native ? rate(best.native) : '-').padStart(7),
-      (best.native ? (best.engine / best.native).toFixed(2) : '-').padStart(16),
-    ];
-    console.log(cells.join(' '));
+    const network = `2-${hidden.join('-')}-1`;
+    for (const [a, b] of ratios) if (best[b]) best[`${a} / ${b}`] = best[a] / best[b];
+    const cell = name => (!best[name] ? '-' : name.includes('/') ? best[name].toFixed(2) : rate(best[name]));
+    console.log(`${network.padEnd(9)} ${String(batch).padStart(5)}  ${names.map(n => cell(n).padStart(n.length)).join('  ')}`);
+    const number = name => (!best[name] ? '' : best[name].toFixed(name.includes('/') ? 2 : 0));
+    lines.push([MACHINE, network, batch, ...names.map(number)].join(','));
   }
-  await page.close();
+  save(PROCESSOR ? 'playground_processor.csv' : 'playground.csv', lines);
+  await place.close();
 }
 
 /** Pictures a second with all methods, at 1400 pixels, while it trains. */
 async function frames(browser) {
   const address = pathToFileURL(join(folder, 'playground.html')).href;
+  const lines = ['machine,page,frames_per_second,steps_per_second'];
   console.log('\npage at 1400 pixels                    frames/s  steps/s');
   for (const [name, hidden, fill] of [
     ['four methods x 20 units, regions', '20', 'regions'],
@@ -181,17 +227,23 @@ async function frames(browser) {
       speed = Math.max(speed, seen[1]);
       await page.close();
     }
+    lines.push([MACHINE, `"${name}"`, best.toFixed(0), speed.toFixed(0)].join(','));
     console.log(`${name.padEnd(38)} ${best.toFixed(0).padStart(8)} ${speed.toFixed(0).padStart(8)}`);
   }
+  save('playground_frames.csv', lines);
 }
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-});
-try {
-  await steps(browser);
-  await frames(browser);
-} finally {
-  await browser.close();
+if (PROCESSOR) {
+  await steps(nodePlace());
+} else {
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox'],
+  });
+  try {
+    await steps(await chromiumPlace(browser));
+    await frames(browser);
+  } finally {
+    await browser.close();
+  }
 }

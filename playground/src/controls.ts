@@ -293,8 +293,10 @@ export class Controls {
         s.rows = Math.max(10, table.y.length);
       });
       this.app.play(true);
+      const all = this.sheet.rows.length;
+      const rows = table.y.length.toLocaleString('en');
       this.say(
-        `Training on ${table.y.length.toLocaleString('en')} rows: ${table.task === 'regression' ? 'regression' : `${table.classes.length} classes`}.`,
+        `Training on ${all > table.y.length ? `${rows} of ${all.toLocaleString('en')} rows, evenly spaced` : `${rows} rows`}: ${table.task === 'regression' ? 'regression' : `${table.classes.length} classes`}.`,
       );
     } catch (error) {
       this.say((error as Error).message);

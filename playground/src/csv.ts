@@ -10,6 +10,7 @@ export interface Sheet {
 const MOST_CELLS = 2_000_000;
 const MOST_ROWS = 5300;
 const MOST_CLASSES = 6;
+const LARGEST = 1e30; // squares of larger numbers overflow in f32
 
 /** Lines of fields between commas, semicolons or tabs; quotes as usual. Errors name the line. */
 export function parseCsv(text: string): Sheet {
@@ -91,23 +92,48 @@ export function guess(sheet: Sheet): { x: number; y: number; target: number } {
   return { x: numeric[0] ?? 0, y: numeric[1] ?? -1, target };
 }
 
+function isUsable(value: number): boolean {
+  return Math.abs(value) <= LARGEST;
+}
+
+/** At most MOST_ROWS rows at equal distances: a sorted file keeps all of its classes. */
+function sample<T>(rows: T[]): T[] {
+  if (rows.length <= MOST_ROWS) return rows;
+  return Array.from({ length: MOST_ROWS }, (_, i) => rows[Math.floor((i * rows.length) / MOST_ROWS)]);
+}
+
+/** Whether a table from a link is one that this page could have made. */
+export function isTable(table: Table): boolean {
+  const { x, y, features, task, names, classes } = table;
+  if (y.length < 4 || y.length > MOST_ROWS || x.length !== y.length * features) return false;
+  if (names.length !== features + 1 || ![...x, ...y].every(isUsable)) return false;
+  if (task === 'regression') return true;
+  const count =
+    task === 'binary' ? classes.length === 2 : classes.length > 2 && classes.length <= MOST_CLASSES;
+  // the network has as many outputs as the largest class says
+  const used = y.every(v => Number.isInteger(v) && v >= 0 && v < classes.length);
+  return count && used && features === 2 && Math.max(...y) === classes.length - 1;
+}
+
 /** y -1: one feature only. */
 export function tableOf(sheet: Sheet, x: number, y: number, target: number): Table {
   const features = y < 0 ? [x] : [x, y];
   for (const column of features) {
-    const bad = sheet.rows.findIndex(row => row[column] === '' || !Number.isFinite(Number(row[column])));
-    if (bad >= 0)
-      throw new Error(
-        `Column "${sheet.names[column]}", row ${bad + 1}: expected a number, found "${sheet.rows[bad][column]}".`,
-      );
+    const bad = sheet.rows.findIndex(row => row[column] === '' || !isUsable(Number(row[column])));
+    if (bad < 0) continue;
+    const found = sheet.rows[bad][column];
+    const expected = Number.isNaN(Number(found)) ? 'a number' : `a number up to ${LARGEST}`;
+    throw new Error(
+      `Column "${sheet.names[column]}", row ${bad + 1}: expected ${expected}, found "${found}".`,
+    );
   }
   if (features.includes(target)) throw new Error('The target must be another column than the features.');
-  const rows = sheet.rows.slice(0, MOST_ROWS);
+  const rows = sample(sheet.rows);
   const values = rows.map(row => row[target]);
-  const empty = values.indexOf('');
+  const empty = sheet.rows.findIndex(row => row[target] === '');
   if (empty >= 0) throw new Error(`Column "${sheet.names[target]}", row ${empty + 1}: the target is empty.`);
   const distinct = [...new Set(values)].sort((a, b) => Number(a) - Number(b) || (a < b ? -1 : 1));
-  const numeric = values.every(v => Number.isFinite(Number(v)));
+  const numeric = values.every(v => isUsable(Number(v)));
   const whole = numeric && values.every(v => Number.isInteger(Number(v)));
   const names = [...features, target].map(i => sheet.names[i]);
   const table: Table = {

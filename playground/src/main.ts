@@ -173,6 +173,7 @@ export class App {
 
   private ready(dataset: Dataset, version: string): void {
     this.dataset = dataset;
+    byId('lead-data').textContent = leadOf(dataset);
     this.version = version;
     byId('version').textContent = version;
     const { settings, rates, at } = this.state;
@@ -485,3 +486,13 @@ function engineBytes(): Uint8Array<ArrayBuffer> {
 }
 
 (window as unknown as { app: App }).app = new App();
+
+/** The first sentences of the page: the task, and the meaning of the lines. */
+function leadOf({ features, task, classes }: Dataset): string {
+  if (features === 1)
+    return 'Small networks learn a function of one input. The lines in the strip below each picture mark where hidden units switch on.';
+  const lines = 'Each line marks where one hidden unit switches on.';
+  if (task === 'regression') return `Small networks learn the value of each point. ${lines}`;
+  const what = classes.length === 2 ? 'orange from purple points' : `${classes.length} classes of points`;
+  return `Small networks learn to tell ${what}${classes.length === 2 ? '' : ' apart'}. ${lines}`;
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The state of the page, and the fragment of the address that holds all of it.
+import { isTable } from './csv';
 import { FACTS } from './data';
 import {
   ACTS,
@@ -165,8 +166,10 @@ export function decode(fragment: string): State {
   s.lr = rate(first, s.lr);
   for (const entry of later) {
     const [at, lr] = entry.split(':');
-    if (Number.isInteger(Number(at)) && rate(lr, 0)) state.rates.push([Number(at), Number(lr)]);
+    if (Number.isInteger(Number(at)) && Number(at) > 0 && rate(lr, 0))
+      state.rates.push([Number(at), Number(lr)]);
   }
+  state.rates.sort(([a], [b]) => a - b);
   s.decay = number('decay', 0, 1, s.decay);
   s.batch = number('batch', 0, 5300, s.batch, true);
   s.seed = number('seed', 0, 4294967295, s.seed, true);
@@ -178,6 +181,7 @@ export function decode(fragment: string): State {
   state.at = number('at', 0, 10_000_000, 0, true);
   const table = from.get('table');
   if (table) state.table = unpackTable(table);
+  if (s.data === 'drawn' && state.table && state.table.task !== 'binary') s.data = 'csv';
   if ((s.data === 'drawn' || s.data === 'csv') && !state.table) {
     s.data = 'crescents';
     s.rows = FACTS.crescents.rows;
@@ -220,7 +224,7 @@ function unpackTable(packed: string): Table | null {
       names: names(slim.n),
       classes: names(slim.c),
     };
-    return table.y.length >= 4 && table.x.length === table.y.length * table.features ? table : null;
+    return isTable(table) ? table : null;
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The panel "Take it home" and the link.
+// The panel "Export" and the link.
 import { rgb } from './colours';
 import { byId, fillSelect } from './dom';
 import { command, dataCsv, experiment, motionCsv, runFolder, safetensors, save } from './exports';
