@@ -50,7 +50,7 @@ static int check(const struct job_spec *asked, const sph_data *data)
                             sph_word(SPH_WORDS_TASK, (int)data->task)->word);
     if (data->counts.val && options_given(asked, OPTION_ENSEMBLE_VAL) &&
         o->ensemble_val == ENSEMBLE_VAL_FOLDS)
-        return sph_fail_key(SPH_EARG, "ensemble_val", "folds are not used with a given validation part");
+        return sph_fail_key(SPH_EARG, "ensemble_val", "folds are not used with a given validation set");
     if (data->has_missing && o->missing >= 0 && o->missing != SPH_MISSING_MEAN)
         return sph_fail_key(
             SPH_EARG, "missing",

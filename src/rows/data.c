@@ -213,7 +213,7 @@ int sph_data_set_val(sph_data *data, size_t rows)
 {
     NEED(data);
     if (data->test_from || data->side[COLUMN_GROUP] || data->side[COLUMN_TIME])
-        return sph_fail_key(SPH_EARG, "val", "not used with data that have a test part, groups or times");
+        return sph_fail_key(SPH_EARG, "val", "not used with data that have a test set, groups or times");
     if (rows >= data->rows)
         return sph_fail_key(SPH_EARG, "val", "%zu of %zu rows leave no training rows", rows, data->rows);
     data->counts.val = rows;
