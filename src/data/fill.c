@@ -19,6 +19,7 @@ struct filling {
     const struct data_refusal *refusal;
     unsigned char *empty; /* (column_count) missing cells of the row */
     struct levels groups; /* words of the column of groups */
+    int again;            /* what was kept of the cells was read with another decimal mark */
 };
 
 enum { LEFT_OUT = 1 };
@@ -41,8 +42,9 @@ static int fail_infinite(const struct filling *f, size_t line, const struct colu
 static int fail_text(const struct filling *f, size_t line, const struct column *column,
                      const struct cell *cell)
 {
-    return sheet_fail(f->sheet, line, column->name, "column '%s' holds '%.60s', expected a number",
-                      column->name, cell->text);
+    return sheet_fail(
+        f->sheet, line, column->name, "column '%s' contains '%.60s', expected a number%s", column->name,
+        cell->text, column->decimal_comma && cell->mark ? " with a decimal comma as in its other cells" : "");
 }
 
 static int fail_unknown(const struct filling *f, size_t line, const struct column *column,
@@ -241,8 +243,20 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
 
 /* ---------------------------------------------------------------- all rows */
 
-/* Commas in columns of numbers must mean one thing; what they meant in training settles unclear ones. */
-static int check_commas(const struct filling *f)
+static int fail_mark(const struct filling *f, const struct column *column, const struct profile *profile)
+{
+    int comma = profile->mark == MARK_UNCLEAR_COMMA;
+    return sheet_fail(f->sheet, profile->mark_line, column->name,
+                      "column '%s' contains '%.60s', in which the %s is ambiguous (decimal %s or thousands "
+                      "separator); write %s",
+                      column->name, profile->mark_example, comma ? "comma" : "point",
+                      comma ? "comma" : "point",
+                      comma ? "a decimal point, or thousands without a comma"
+                            : "thousands without a point, or another number of decimals");
+}
+
+/* Commas and points in columns of numbers must mean one thing; what they meant in training settles unclear ones. */
+static int check_marks(struct filling *f)
 {
     for (size_t i = 0; f->sheet->is_text && i < f->data->column_count; i++) {
         struct column *column = &f->data->columns[i];
@@ -250,20 +264,22 @@ static int check_commas(const struct filling *f)
             (column->role == COLUMN_TARGET && !f->with_targets))
             continue;
         struct profile *profile = &f->sheet->text.profile[f->from[i]];
-        if (profile->comma == COMMA_UNCLEAR && column->decimal_comma)
-            profile->comma = COMMA_DECIMAL;
-        if (profile->comma == COMMA_UNCLEAR)
-            return sheet_fail(f->sheet, profile->comma_line, column->name,
-                              "column '%s' contains '%.60s', in which the comma is ambiguous (decimal comma "
-                              "or thousands separator); write a decimal point, or thousands without a comma",
-                              column->name, profile->comma_example);
-        if (profile->points &&
-            (profile->comma == COMMA_DECIMAL || (column->decimal_comma && profile->unclear)))
-            return sheet_fail(f->sheet, profile->comma_line, column->name,
+        int unclear = profile->unclear || profile->unclear_points;
+        if (profile->points && (profile->mark == MARK_COMMA || (column->decimal_comma && profile->unclear)))
+            return sheet_fail(f->sheet, profile->mark_line, column->name,
                               "column '%s' contains '%.60s' with a decimal comma, and other numbers with a "
                               "decimal point; use a decimal point everywhere",
-                              column->name, profile->comma_example);
-        column->decimal_comma |= profile->comma == COMMA_DECIMAL;
+                              column->name, profile->mark_example);
+        if (column->decimal_comma && profile->mark != MARK_COMMA && unclear && !profile->money &&
+            !profile->points && (profile->unclear || f->sheet->text.delimiter != ',')) {
+            profile->mark = MARK_COMMA;
+            f->again = 1;
+        }
+        if (profile->mark == MARK_UNCLEAR_POINT && f->data->reading.like)
+            profile->mark = MARK_NONE; /* as in training */
+        if (profile->mark == MARK_UNCLEAR_COMMA || profile->mark == MARK_UNCLEAR_POINT)
+            return fail_mark(f, column, profile);
+        column->decimal_comma |= profile->mark == MARK_COMMA;
     }
     return 0;
 }
@@ -306,9 +322,9 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
             return SPH_EMEMORY;
     if (!(f.empty = mem_get(data->column_count, 1)))
         return SPH_EMEMORY;
-    int err = check_commas(&f);
+    int err = check_marks(&f);
     if (!err)
-        err = (asks_text(&f) ? sheet_scan_text : sheet_scan)(sheet, fill_row, &f);
+        err = (f.again || asks_text(&f) ? sheet_scan_text : sheet_scan)(sheet, fill_row, &f);
     levels_free(&f.groups);
     mem_free(f.empty);
     if (err < 0)

@@ -544,6 +544,7 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
     if (!err) {
         sheet_keep_test_part(&sheet);
         data->reading.refuse_unseen = how->strict;
+        data->reading.like = 1;
         for (size_t i = 0; i < data->column_count; i++)
             data->columns[i].filled = 0; /* those of training */
         err = read_sheet(data, &sheet, need_targets, how->keep, refusal);

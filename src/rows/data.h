@@ -83,6 +83,7 @@ struct data_reading {
     int named;    /* the names mean something: they came from a header or a known set */
     sph_missing missing;
     int refuse_unseen;
+    int like; /* by a schema, as the table of training */
     char delimiter;      /* the user's, 0: none given */
     char *missing_words; /* that stand for a missing cell, comma-separated, or NULL */
 };
