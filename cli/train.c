@@ -217,8 +217,10 @@ static void print_scores(const sph_job *job, const char *part, const sph_result 
     if (folds && scores == &result->val)
         printf(" (each row predicted by the networks that were not trained on it)");
     if (scores == &result->baseline)
-        printf(" (%s)", !strcmp(sph_job_get(job, "task"), "regression") ? "predicts the training mean"
-                                                                        : "predicts the most frequent class");
+        printf(" (%s)",
+               !strcmp(sph_job_get(job, "task"), "regression")
+                   ? "predicts the training mean"
+                   : "always predicts the most frequent class; its loss is that of the class frequencies");
     putchar('\n');
 }
 
@@ -402,6 +404,21 @@ static int tell(sph_job *job, const sph_result *result, const struct args *args,
     return code;
 }
 
+/* What --resume finds in the folder. */
+static void note_resume(const struct args *args)
+{
+    const char *out = args_value(args, "out");
+    char path[4096];
+    if (!args_on(args, "resume") || !out || args_on(args, "quiet"))
+        return;
+    int length = snprintf(path, sizeof path, "%s/result.json", out);
+    if (access(out, F_OK))
+        cli_note(args->command, "resume", "nothing to resume in %s; starting a new run", out);
+    else if (length > 0 && (size_t)length < sizeof path && !access(path, F_OK) && !args_value(args, "epochs"))
+        cli_note(args->command, "resume", "the run in %s is already finished; to continue it, use --epochs",
+                 out);
+}
+
 static int train(sph_job *job, const struct args *args)
 {
     const struct command *command = args->command;
@@ -409,6 +426,7 @@ static int train(sph_job *job, const struct args *args)
     sph_result result = {0};
     int code;
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
+    note_resume(args);
     if (!args_on(args, "quiet"))
         sph_job_foresee(job);
     struct notes notes = {job, args, command, args_on(args, "quiet"), args_on(args, "verbose")};

@@ -82,7 +82,8 @@ struct digits {
     size_t last;      /* digits of the last run */
     size_t signs;     /* between runs */
     char group, mark; /* the sign between the first runs, where there are three; and the last sign */
-    int thousands; /* the first run has one to three digits, no leading 0, those between it and the last three */
+    int thousands;    /* the first run has one to three digits, those between it and the last three */
+    int zero;         /* it begins with 0 */
     int exponent;
 };
 
@@ -90,7 +91,7 @@ static int read_digits(struct digits *out, const char *text, size_t length)
 {
     size_t at = 0, run;
     char sign = '\0';
-    *out = (struct digits){.thousands = length && *text != '0'};
+    *out = (struct digits){.thousands = 1, .zero = length && *text == '0'};
     if (length >= sizeof out->copy)
         return 0;
     for (size_t step = 0;; at += step) {
@@ -123,7 +124,7 @@ static int read_digits(struct digits *out, const char *text, size_t length)
 /* What the signs tell; MARK_OTHER: it is no number. */
 static enum mark mark_of(const struct digits *d)
 {
-    int groups = d->thousands && d->last == 3 && !d->exponent;
+    int groups = d->thousands && !d->zero && d->last == 3 && !d->exponent;
     if (!d->signs)
         return MARK_NONE;
     if ((!d->whole && (d->mark != '.' || !d->last)) || (!d->last && d->mark != '.'))
