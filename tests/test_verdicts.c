@@ -113,11 +113,11 @@ static void verdicts_say_what_the_splits_can_show(void **state)
     assert_verdict(up, zero, 5, 0,
                    "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): too few splits for a "
                    "significant difference (5 splits); "
-                   "but the interval excludes 0");
+                   "but the interval excludes 0, and with so few splits it is too narrow");
     assert_verdict(up, zero, 5, 1,
                    "GmP worse than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): too few splits for a "
                    "significant difference (5 splits); "
-                   "but the interval excludes 0");
+                   "but the interval excludes 0, and with so few splits it is too narrow");
     assert_verdict(up, zero, 1, 0,
                    "GmP better than SP on 1 of 1 split, p = 1 (Wilcoxon, exact): too few splits for a "
                    "significant difference (1 split)");
@@ -148,12 +148,12 @@ static void ties_do_not_make_five_splits_significant(void **state)
     assert_verdict(ones, zero, 5, 0,
                    "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): too few splits "
                    "for a significant difference (5 splits); "
-                   "but the interval excludes 0");
+                   "but the interval excludes 0, and with so few splits it is too narrow");
     assert_verdict(
         ones, zero, 7, 0,
         "GmP better than SP on 5 of 6 splits, equal on 1 (1 left out because a job has no score), p = 0.062 "
         "(Wilcoxon, exact): too few splits for a significant difference (5 splits that differ); but "
-        "the interval excludes 0");
+        "the interval excludes 0, and with so few splits it is too narrow");
 }
 
 static void verdicts_name_what_is_left_out_and_which_way_the_mean_points(void **state)
