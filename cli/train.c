@@ -75,6 +75,7 @@ struct notes {
     const struct args *args;
     const struct command *command;
     int quiet, verbose;
+    int begins; /* --resume found nothing */
 };
 
 /* Steps that never come, among those that the option names. */
@@ -144,6 +145,9 @@ static int print_notes(void *self, const sph_view *view)
     int err = notes->quiet ? 0 : make_texts(notes->job);
     if (err || notes->quiet)
         return err;
+    if (notes->begins)
+        cli_note(notes->command, "resume", "nothing to resume in %s; starting a new run",
+                 sph_job_get(notes->job, "out"));
     cli_note_lines(notes->args, sph_core_lacks());
     if (notes->verbose)
         note_kernels(notes);
@@ -218,8 +222,10 @@ static void print_scores(const sph_job *job, const char *part, const sph_result 
     if (folds && scores == &result->val)
         printf(" (each row predicted by the networks that were not trained on it)");
     if (scores == &result->baseline)
-        printf(" (%s)", !strcmp(sph_job_get(job, "task"), "regression") ? "predicts the training mean"
-                                                                        : "predicts the most frequent class");
+        printf(" (%s)",
+               !strcmp(sph_job_get(job, "task"), "regression")
+                   ? "predicts the training mean"
+                   : "always predicts the most frequent class; its loss is that of the class frequencies");
     putchar('\n');
 }
 
@@ -408,6 +414,22 @@ static int tell(sph_job *job, const sph_result *result, const struct args *args,
     return code;
 }
 
+enum resumes { RESUMES, RESUMES_NOTHING, RESUMES_FINISHED };
+
+/* What --resume finds in the folder. */
+static enum resumes find_resumed(const struct args *args)
+{
+    const char *out = args_value(args, "out");
+    char path[4096];
+    if (!args_on(args, "resume") || !out || args_on(args, "quiet"))
+        return RESUMES;
+    int length = snprintf(path, sizeof path, "%s/result.json", out);
+    int finished = length > 0 && (size_t)length < sizeof path && !access(path, F_OK);
+    return access(out, F_OK)                         ? RESUMES_NOTHING
+           : finished && !args_value(args, "epochs") ? RESUMES_FINISHED
+                                                     : RESUMES;
+}
+
 static int train(sph_job *job, const struct args *args)
 {
     const struct command *command = args->command;
@@ -417,7 +439,9 @@ static int train(sph_job *job, const struct args *args)
     progress_init(&progress, args_on(args, "quiet"), args_on(args, "verbose"));
     if (!args_on(args, "quiet"))
         sph_job_foresee(job);
-    struct notes notes = {job, args, command, args_on(args, "quiet"), args_on(args, "verbose")};
+    enum resumes resumes = find_resumed(args);
+    struct notes notes = {
+        job, args, command, args_on(args, "quiet"), args_on(args, "verbose"), resumes == RESUMES_NOTHING};
     const sph_observer observers[] = {
         {.self = &notes, .start = print_notes},
         {.self = (void *)(uintptr_t)args_value(args, "out"), .start = catch_stop, .step = stop_if_asked},
@@ -430,6 +454,8 @@ static int train(sph_job *job, const struct args *args)
         err = make_texts(job) < 0 ? SPH_EMEMORY : err;
     if (stop_signal() && !err && result.stopped)
         return stop_end();
+    if (!err && resumes == RESUMES_FINISHED && !args_on(args, "json"))
+        cli_note(command, "resume", "the run was already finished; to continue it, use --epochs");
     if (!err)
         return tell(job, &result, args, &progress);
     if (err != SPH_EDIVERGED)

@@ -45,7 +45,9 @@ static int sheet_twice_row(void *user, size_t line, const struct cell *cells)
         counts->texts += cells[i].kind == CELL_TEXT;
         counts->missing += cells[i].kind == CELL_MISSING;
         counts->infinite += cells[i].kind == CELL_INFINITE;
-        counts->points |= cells[i].kind == CELL_NUMBER && strchr(cells[i].text, '.');
+        struct cell cell;
+        cell_read(&cell, cells[i].text);
+        counts->points |= cell.kind == CELL_NUMBER && cell.mark == MARK_POINT;
     }
     twice->row++;
     return 0;

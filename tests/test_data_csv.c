@@ -149,6 +149,18 @@ static void money_thousands_and_per_cent_are_numbers(void **state)
         {"EUR 1,000.5", 1000.5},
         {"310,000 USD", 310000},
         {" 42 ", 42},
+        {"12 345", 12345},
+        {"12\xC2\xA0"
+         "345.5",
+         12345.5},
+        {"1'234'567.5", 1234567.5},
+        {"1\xE2\x80\x99"
+         "234",
+         1234},
+        {"$0,958.50", 958.5},
+        {"(0.53)", -0.53},
+        {"$(1,294.14)", -1294.14},
+        {"($ 3)", -3},
         {"0.1", 0.1},
         {"123456789012345678", 123456789012345678.0},
         {"9007199254740993", 9007199254740992.0},
@@ -177,6 +189,17 @@ static void money_thousands_and_per_cent_are_numbers(void **state)
                                         "%",
                                         "--5",
                                         "1 2",
+                                        "1 23",
+                                        "012 345",
+                                        "1'234 567",
+                                        "7.500,05",
+                                        "1.234.567",
+                                        "1.234'567",
+                                        "-(5)",
+                                        "(-5)",
+                                        "()",
+                                        "738_241",
+                                        "-0.53 kg",
                                         "12abc",
                                         "2020-01-05",
                                         "1.2.3",
@@ -225,6 +248,10 @@ static void commas_are_decimal_where_a_cell_of_the_column_cannot_be_thousands(vo
         {"a;y\n1,190;1\n$1,250;2\n3;4\n", {1190, 1250, 3}},            /* money */
         {"a;y\n1,190;1\n2.5;2\n3;4\n", {1190, 2.5, 3}},                /* the point is decimal */
         {"a,y\n\"1,190\",1\n\"2,000\",2\n3,4\n", {1190, 2000, 3}},     /* commas part the cells */
+        {"a,y\n\"0,923\",1\n\"2,394\",2\n3,4\n", {0.923, 2.394, 3}},   /* and are decimal in cells */
+        {"a,y\n\"1180,2\",1\n3.967,2\n3,4\n", {1180.2, 3967, 3}},
+        {"a;y\n7.500,05;1\n950;2\n1.250.000;4\n", {7500.05, 950, 1250000}}, /* points part thousands */
+        {"a;y\n3 967,50 EUR;1\n(0,5);2\n-12;4\n", {3967.5, -0.5, -12}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sph_data *data = opened(cases[i].text, NULL);
@@ -233,6 +260,13 @@ static void commas_are_decimal_where_a_cell_of_the_column_cannot_be_thousands(vo
         assert_numbers(sph_data_y(data), 3, 1.0, 2.0, 4.0);
         sph_data_free(data);
     }
+    /* unclear columns follow the others of the file */
+    sph_data *two = opened("a;b;c;y\n3.967;0,5;1,250;1\n950;1,5;2,750;2\n2.000;2,5;3,000;4\n", NULL);
+    assert_numbers(sph_data_x(two), 9, 3967.0, 0.5, 1.25, 950.0, 1.5, 2.75, 2000.0, 2.5, 3.0);
+    sph_data_free(two);
+    two = opened("a;b;y\n3.967;0.5;1\n950;1.5;2\n2.000;2.5;4\n", NULL);
+    assert_numbers(sph_data_x(two), 6, 3.967, 0.5, 950.0, 1.5, 2.0, 2.5);
+    sph_data_free(two);
     /* not read as a number, hence not refused */
     sph_data_opts opts;
     sph_data_defaults(&opts);

@@ -61,13 +61,13 @@ static void dates_are_read_in_the_orders_that_they_allow(void **state)
         unsigned orders;
         int timed;
     } cases[] = {
-        {"2024-02-29", 1, 0},
+        {"2024-02-29", 7, 0},
         {"2023-02-29", 0, 0},
         {"31.12.2024", 2, 0},
         {"12/31/2024", 4, 0},
         {"3/4/2024", 6, 0},
-        {"2024-1-5 7:05", 1, 1},
-        {"2024-01-05T07:05Z", 1, 1},
+        {"2024-1-5 7:05", 7, 1},
+        {"2024-01-05T07:05Z", 7, 1},
         {"2024-01-05 25:00", 0, 0},
         {"2024-13-01", 0, 0},
         {"2024-01", 0, 0},
@@ -76,7 +76,18 @@ static void dates_are_read_in_the_orders_that_they_allow(void **state)
         {"1-2-20", 0, 0},
         {"2024-01-05 soon", 0, 0},
         {"2024-01/05", 0, 0},
-        {"2024-01-05 10:00+02:00", 1, 1},
+        {"2024-01-05 10:00+02:00", 7, 1},
+        {"Mar 30 2023", 7, 0},
+        {"march 30, 2023", 7, 0},
+        {"08-Oct-2021", 7, 0},
+        {"8 Sept 2021 17:30", 7, 1},
+        {"31-Jun-2021", 0, 0},
+        {"Mars 30 2023", 0, 0},
+        {"08-Oct-21", 0, 0},
+        {"07/04/23", 0, 0},
+        {"12/02/2022 01:05 AM", 6, 1},
+        {"12/02/2022 13:05 PM", 0, 0},
+        {"12/02/2022 0:05 AM", 0, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -89,6 +100,12 @@ static void dates_are_read_in_the_orders_that_they_allow(void **state)
     assert_true(date_read(&here, "2024-01-05 10:00+02:00", DATE_YMD));
     assert_true(date_read(&there, "2024-01-05 08:00", DATE_YMD));
     assert_true(here == there);
+    assert_true(date_read(&here, "Mar 30, 2023 12:05 AM", DATE_MDY));
+    assert_true(
+        date_read(&there, "2023-03-30 00:05", DATE_DMY)); /* a year that comes first is never in doubt */
+    assert_true(here == there);
+    assert_true(date_read(&here, "30-Mar-2023 12:05pm", DATE_YMD));
+    assert_true(here == there + 0.5);
 }
 
 static void a_date_column_is_four_features_and_stays_so_in_later_files(void **state)
@@ -110,7 +127,7 @@ static void a_date_column_is_four_features_and_stays_so_in_later_files(void **st
     json_t *schema;
     assert_int_equal(data_schema(data, &schema), 0);
     sph_data_free(data);
-    const char *later = csv_with("when\n02.03.2020\n"), *junk = csv_with("when\n02.03.2020\n2020-03-02\n");
+    const char *later = csv_with("when\n02.03.2020\n"), *junk = csv_with("when\n2020-03-02\n03/13/2020\n");
     assert_int_equal(data_open_like(&data, later, schema, 0, NULL), 0);
     assert_true(data->x[0] == 2020 && data->x[1] == 3 && data->x[2] == 0 && data->x[3] == 62);
     sph_data_free(data);

@@ -211,9 +211,49 @@ static void commas_that_were_decimal_in_training_are_so_later(void **state)
     assert_true(sph_data_x(data)[0] == 1.19);
     sph_data_free(data);
     fails_with(schema, "a;y\n2.5;1\n1,190;1\n", 0, "a", 3);
+    data = read_with(schema, "a;y\n1.190;1\n", 1);
+    assert_true(sph_data_x(data)[0] == 1190);
+    sph_data_free(data);
+    data = read_with(schema, "a,y\n\"1,190\",1\n", 1);
+    assert_true(sph_data_x(data)[0] == 1.19);
+    sph_data_free(data);
     json_decref(schema);
     schema = schema_of("a;y\n0.5;2\n2.250;3\n3;5\n", "y", NULL);
     fails_with(schema, "a;y\n1,190;1\n", 0, "a", 2);
+    data = read_with(schema, "a;y\n1.190;1\n", 1); /* the point is decimal as in training */
+    assert_true(sph_data_x(data)[0] == 1.19);
+    sph_data_free(data);
+    json_decref(schema);
+}
+
+/* Per cent signs in some cells only are an error; another unit than in training is noted, the same is not. */
+static void units_that_change_are_noted(void **state)
+{
+    (void)state;
+    json_t *schema = schema_of("a,b,y\n$1,5%,2\n$2,6%,3\n$4,7%,5\n", "y", NULL);
+    static const struct {
+        const char *text;
+        int notes;
+    } cases[] = {{"a,b\n$1,5%\n", 0},
+                 {"a,b\n1 USD,5 %\n", 0},
+                 {"a,b\n,5%\n", 0},
+                 {"a,b\n\xE2\x82\xAC"
+                  "1,5%\n",
+                  1},
+                 {"a,b\n1,0.05\n", 2}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sph_data *data = read_with(schema, cases[i].text, 0);
+        struct text notes = {0};
+        int lines = 0;
+        data_counts(data, &notes);
+        assert_false(notes.failed);
+        for (const char *p = notes.chars; p; p = strchr(p + 1, '\n'))
+            lines += strstr(p, "not converted") != NULL;
+        assert_int_equal(lines, cases[i].notes);
+        text_free(&notes);
+        sph_data_free(data);
+    }
+    fails_with(schema, "a,b\n$1,0.05\n$1,5%\n", 0, "b", 3);
     json_decref(schema);
 }
 
@@ -366,6 +406,7 @@ int main(void)
         cmocka_unit_test(all_columns_but_the_targets_may_be_given),
         cmocka_unit_test(the_delimiter_of_training_is_tried_first),
         cmocka_unit_test(commas_that_were_decimal_in_training_are_so_later),
+        cmocka_unit_test(units_that_change_are_noted),
         cmocka_unit_test(several_targets_keep_their_order),
         cmocka_unit_test(the_wrong_file_is_refused_with_its_reason),
         cmocka_unit_test(number_labels_are_found_by_value_however_written),

@@ -176,6 +176,32 @@ static void what_names_rows_is_still_refused_or_left_out(void **state)
     sph_data_free(data);
 }
 
+/* 300 weights of a unit that is not known, and the same in a column of ids. */
+static void cells_that_look_like_numbers_are_not_left_out(void **state)
+{
+    (void)state;
+    sph_data_opts opts;
+    sph_data_defaults(&opts);
+    opts.encode = 1;
+    opts.drop = "auto";
+    for (int is_id = 0; is_id < 2; is_id++) {
+        char text[20000];
+        size_t used = (size_t)snprintf(text, sizeof text, "%s,x,y\n", is_id ? "case_id" : "weight");
+        for (int i = 0; i < 300; i++)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%d.%d kg,%d,%d.5\n", i, i % 10, i % 7,
+                                     i % 13);
+        const char *path = csv_with(text);
+        sph_data *data;
+        assert_int_equal(sph_data_open(&data, path, &opts), is_id ? 0 : SPH_EFORMAT);
+        if (!is_id)
+            assert_string_equal(sph_failure()->key, "weight");
+        else
+            assert_int_equal(data->features, 1);
+        sph_data_free(data);
+        unlink(path);
+    }
+}
+
 /* 40 levels with rows enough, 100 without: indicators, and one for the others. */
 static void a_few_levels_and_many_rare_ones_are_indicators(void **state)
 {
@@ -185,7 +211,7 @@ static void a_few_levels_and_many_rare_ones_are_indicators(void **state)
     for (int i = 0; i < 900; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, i < 800 ? "w%d,%d.5\n" : "rare%d,%d.5\n",
                                  i < 800 ? i % 40 : i, i % 7);
-    const char *path = csv_with(text), *later = csv_with("word\nw3\nrare800\nnew\n");
+    const char *path = csv_with(text), *later = csv_with("word\nw3\nrare850\nnew\n");
     sph_data_opts opts;
     sph_data_defaults(&opts);
     opts.encode = 1;
@@ -200,8 +226,12 @@ static void a_few_levels_and_many_rare_ones_are_indicators(void **state)
     assert_int_equal(data_schema(data, &schema), 0);
     assert_int_equal(data_open_like(&other, later, schema, 0, NULL), 0);
     assert_true(other->x[40] == 0 && other->x[41 + 40] == 1 && other->x[2 * 41 + 40] == 1);
-    assert_int_equal(other->counts.unseen, 0);
+    assert_int_equal(other->counts.unseen, 1); /* rare850 occurred in training */
     sph_data_free(other);
+    opts.strict = 1;
+    assert_int_equal(data_open_like(&other, later, schema, 0, &opts), SPH_EFORMAT);
+    assert_string_equal(sph_failure()->key, "word");
+    assert_int_equal(sph_failure()->line, 4);
     sph_data_free(data);
     json_decref(schema);
     unlink(path);
@@ -215,6 +245,7 @@ int main(void)
         cmocka_unit_test(no_feature_has_its_own_target_nor_one_of_the_test_part),
         cmocka_unit_test(later_files_take_the_numbers_of_the_model),
         cmocka_unit_test(what_names_rows_is_still_refused_or_left_out),
+        cmocka_unit_test(cells_that_look_like_numbers_are_not_left_out),
         cmocka_unit_test(a_few_levels_and_many_rare_ones_are_indicators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,11 +113,11 @@ static void verdicts_say_what_the_splits_can_show(void **state)
     assert_verdict(up, zero, 5, 0,
                    "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): too few splits for a "
                    "significant difference (5 splits); "
-                   "but the interval excludes 0");
+                   "but the interval excludes 0, and with so few splits it is too narrow");
     assert_verdict(up, zero, 5, 1,
                    "GmP worse than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): too few splits for a "
                    "significant difference (5 splits); "
-                   "but the interval excludes 0");
+                   "but the interval excludes 0, and with so few splits it is too narrow");
     assert_verdict(up, zero, 1, 0,
                    "GmP better than SP on 1 of 1 split, p = 1 (Wilcoxon, exact): too few splits for a "
                    "significant difference (1 split)");
@@ -148,12 +148,12 @@ static void ties_do_not_make_five_splits_significant(void **state)
     assert_verdict(ones, zero, 5, 0,
                    "GmP better than SP on 5 of 5 splits, p = 0.062 (Wilcoxon, exact): too few splits "
                    "for a significant difference (5 splits); "
-                   "but the interval excludes 0");
+                   "but the interval excludes 0, and with so few splits it is too narrow");
     assert_verdict(
         ones, zero, 7, 0,
         "GmP better than SP on 5 of 6 splits, equal on 1 (1 left out because a job has no score), p = 0.062 "
         "(Wilcoxon, exact): too few splits for a significant difference (5 splits that differ); but "
-        "the interval excludes 0");
+        "the interval excludes 0, and with so few splits it is too narrow");
 }
 
 static void verdicts_name_what_is_left_out_and_which_way_the_mean_points(void **state)
@@ -217,7 +217,8 @@ static void many_comparisons_are_corrected_and_the_tests_may_disagree(void **sta
     assert_string_equal(
         found.lines[0].pair->verdict.chars,
         "GmP better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact), corrected 0.078: no significant "
-        "difference; too few splits (7 splits) for 5 comparisons; but the interval excludes 0");
+        "difference; too few splits (7 splits) for 5 comparisons; but the interval excludes 0, and with so "
+        "few splits it is too narrow");
     assert_true(isnan(found.lines[0].pair->t.p));
     comparison_free(&found);
 
@@ -227,9 +228,11 @@ static void many_comparisons_are_corrected_and_the_tests_may_disagree(void **sta
     methods[0].value = (double[]){0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 9};
     methods[1].value = zero;
     assert_int_equal(compare_alone(&found, &input), 0);
-    assert_string_equal(found.lines[0].pair->verdict.chars,
-                        "B better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact): significant at 5 %; "
-                        "but the resampled t-test finds none, p = 0.56");
+    assert_string_equal(
+        found.lines[0].pair->verdict.chars,
+        "B better than A on 7 of 7 splits, p = 0.016 (Wilcoxon, exact): not settled; the test that "
+        "accounts for overlapping splits (resampled t-test) gives p = 0.56");
+    assert_true(found.pairs[0].significant && !comparison_settled(&found.pairs[0]));
     comparison_free(&found);
 }
 

@@ -54,13 +54,20 @@ static void add_score(struct text *out, const struct comparison_pair *pair, cons
         text_add(out, ", worse on %zu", others);
 }
 
+int comparison_settled(const struct comparison_pair *pair)
+{
+    return pair->significant && (isnan(pair->t.p) || pair->t_corrected <= significant);
+}
+
 /* What follows from p, and what so few splits could have shown at all. */
 static void add_conclusion(struct text *out, const struct comparison_pair *pair, size_t family)
 {
     const struct wilcoxon *test = &pair->test;
     double least = wilcoxon_least_p(test->n);
     const char *differ = test->n < pair->pairs ? test->n == 1 ? " that differs" : " that differ" : "";
-    if (pair->significant)
+    if (pair->significant && !comparison_settled(pair))
+        text_add(out, ": not settled");
+    else if (pair->significant)
         text_add(out, ": significant at 5 %%");
     else if (least > significant && test->p <= least)
         text_add(out, ": too few splits for a significant difference (%zu split%s%s)", test->n,
@@ -87,11 +94,14 @@ static void add_disagreement(struct text *out, const struct comparison_pair *pai
 {
     int apart = pair->interval.low > 0 || pair->interval.high < 0;
     if (!isnan(pair->interval.low) && apart != pair->significant)
-        text_add(out, "; but the interval %s 0", apart ? "excludes" : "contains");
+        text_add(out, "; but the interval %s 0%s", apart ? "excludes" : "contains",
+                 apart && pair->pairs < FEW_SPLITS ? ", and with so few splits it is too narrow" : "");
     int t_shows = pair->t_corrected <= significant;
     if (isnan(pair->t.p) || t_shows == pair->significant)
         return;
-    text_add(out, "; but the resampled t-test finds %s, ", t_shows ? "a significant difference" : "none");
+    text_add(out, t_shows
+                      ? "; but the test that accounts for overlapping splits finds a significant difference, "
+                      : "; the test that accounts for overlapping splits (resampled t-test) gives ");
     comparison_add_equal_p(out, pair->t.p);
     if (family > 1) {
         text_add(out, ", corrected ");

@@ -31,6 +31,8 @@ struct comparison_input {
     const char *protocol; /* "holdout", "cv", "reference" */
     const char *warning;  /* "the test set chose the epoch: ..." printed in every format, or NULL */
     size_t cases;         /* seeds or splits, the same for every method */
+    double baseline; /* mean over baseline_cases of the score of predicting a constant; no cases: not known */
+    size_t baseline_cases;
     const struct comparison_method *methods;
     size_t count;
     int reference_method; /* the others are compared with this one: GmP by default; COMPARISON_BEST: the best mean
@@ -40,7 +42,7 @@ struct comparison_input {
         overlap; /* of random splits of the same rows: test rows / rows the learner had; 0: they do not overlap */
 };
 
-enum { COMPARISON_RESAMPLES = 10000, COMPARISON_PERCENT = 95 };
+enum { COMPARISON_RESAMPLES = 10000, COMPARISON_PERCENT = 95, FEW_SPLITS = 10 };
 
 /* A method against the reference over the cases where both have a number. What is corrected is so for all
  * comparisons of an experiment together (Holm), and decides. */
@@ -57,6 +59,9 @@ struct comparison_pair {
     int significant;     /* at 5 %, as the verdict says */
     struct text verdict; /* one line, no newline */
 };
+
+/* Whether the pair differs by all tests that were made: Wilcoxon's, and the t-test where splits overlap. */
+int comparison_settled(const struct comparison_pair *pair);
 
 struct comparison_line {
     struct summary summary, beside; /* beside: n 0 where there is none */

@@ -26,7 +26,7 @@ static int find_ends(const struct experiment_axis *axis, size_t ends[2])
         ends[0] = own < number_of(axis, ends[0]) ? i : ends[0];
         ends[1] = own > number_of(axis, ends[1]) ? i : ends[1];
     }
-    return ends[0] != ends[1];
+    return axis->count > 2 && ends[0] != ends[1]; /* of two values each is at the edge */
 }
 
 /* Epochs that the job could have had. */

@@ -146,6 +146,23 @@ static const char *beside_of(const char *metric)
     return known < 0 ? NULL : sph_metric_about((sph_metric)known)->beside;
 }
 
+/* The score of a constant prediction on the splits that some job tells it of. */
+static void add_baseline(struct comparison_input *input, const struct results *r, size_t lines)
+{
+    double sum = 0;
+    for (size_t seed = 0; seed < r->experiment->seed_count; seed++) {
+        double score = (double)NAN;
+        for (size_t i = 0; i < input->count && isnan(score); i++)
+            score =
+                results_score(r, results_final(r, i / lines, i % lines, seed), "baseline", r->facts.metric);
+        if (!isnan(score)) {
+            sum += score;
+            input->baseline_cases++;
+        }
+    }
+    input->baseline = input->baseline_cases ? sum / (double)input->baseline_cases : 0;
+}
+
 static int compare_set(struct results *r)
 {
     const struct sph_experiment *e = r->experiment;
@@ -166,6 +183,8 @@ static int compare_set(struct results *r)
                                          .reference_method = compared ? reference_of(e) : COMPARISON_NONE,
                                          .overlap = overlap_of(r)};
     int err = r->methods ? 0 : SPH_EMEMORY;
+    if (!err)
+        add_baseline(&r->input, r, lines);
     for (size_t i = 0; i < count && !err; i++)
         err = fill_line(r, i / lines, i % lines, &r->methods[i]);
     return err ? err : comparison_measure(&r->comparison, &r->input);

@@ -26,6 +26,7 @@ void data_note(sph_data *data, const char *format, ...) __attribute__((format(pr
 int data_leave_out(sph_data *data, struct column *column, const char *why);
 
 /* useless.c: features that are the same in all rows or number them are left out, and noted. */
+int useless_named_id(const char *name); /* ends in id */
 int useless_drop(sph_data *data, const struct sheet *sheet);
 
 /* Keeps the cells of the columns that list names, as they are written, beside the rows. All rows of the sheet must be

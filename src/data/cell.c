@@ -22,98 +22,239 @@ static int decimal(const char *text, size_t length, double *out)
     return length && *text != '-' && number_read_long(text, text + length, out) == text + length;
 }
 
-/* 1,234,567.8: one to three digits, then groups of three. */
-static int with_thousands(const char *text, size_t length, double *out)
+static size_t skip_digits(const char *text, size_t length, size_t at)
 {
-    char copy[NUMBER_MAX];
-    size_t kept = 0, group = 0, i = 0;
-    int first = 1;
-    if (length >= sizeof copy || (length && *text == '0' && !memchr(text, '.', length))) /* 0,544 is no 544 */
+    while (at < length && is_digit(text[at]))
+        at++;
+    return at;
+}
+
+/* Of a decimal number: 1.234 could be thousands elsewhere. */
+static enum mark point_mark(const char *text, size_t length)
+{
+    size_t whole = skip_digits(text, length, 0);
+    if (whole == length || text[whole] != '.')
+        return MARK_NONE;
+    int unclear = length == whole + 4 && whole && whole <= 3 && *text != '0' &&
+                  skip_digits(text, length, whole + 1) == length;
+    return unclear ? MARK_UNCLEAR_POINT : MARK_POINT;
+}
+
+enum mark cell_point(const char *text, size_t length)
+{
+    size_t sign = length && *text == '-';
+    return point_mark(text + sign, length - sign);
+}
+
+/* ---------------------------------------------------------------- digits and what parts them */
+
+/* Blanks of several widths; 0: the text begins with none of them. */
+static size_t blank_at(const char *text, size_t length)
+{
+    static const char *const wide[] = {"\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x89"};
+    if (length && *text == ' ')
+        return 1;
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (length >= strlen(wide[i]) && !memcmp(text, wide[i], strlen(wide[i])))
+            return strlen(wide[i]);
+    return 0;
+}
+
+/* *sign: ',' '.' '\'' (two kinds) or ' ' (all kinds); returns its bytes, 0 where none is. */
+static size_t separator_at(const char *text, size_t length, char *sign)
+{
+    size_t blank = blank_at(text, length);
+    *sign = blank ? ' ' : length ? *text : '\0';
+    if (blank)
+        return blank;
+    if (length >= 3 && !memcmp(text, "\xE2\x80\x99", 3)) {
+        *sign = '\'';
+        return 3;
+    }
+    return length && strchr(",.'", *text) ? 1 : 0;
+}
+
+/* A number without its sign and unit: 12'345,6 is two runs of digits, a third, and the signs between them. */
+struct digits {
+    char copy[NUMBER_MAX]; /* the digits of all runs, then the exponent */
+    size_t length;
+    size_t whole;     /* digits before the last sign */
+    size_t last;      /* digits of the last run */
+    size_t signs;     /* between runs */
+    char group, mark; /* the sign between the first runs, where there are three; and the last sign */
+    int thousands;    /* the first run has one to three digits, those between it and the last three */
+    int zero;         /* it begins with 0 */
+    int exponent;
+};
+
+static int read_digits(struct digits *out, const char *text, size_t length)
+{
+    size_t at = 0, run;
+    char sign = '\0';
+    *out = (struct digits){.thousands = 1, .zero = length && *text == '0'};
+    if (length >= sizeof out->copy)
         return 0;
-    for (; i < length && (is_digit(text[i]) || text[i] == ','); i++) {
-        if (text[i] != ',') {
-            copy[kept++] = text[i];
-            group++;
-            continue;
-        }
-        if (first ? group < 1 || group > 3 : group != 3)
+    for (size_t step = 0;; at += step) {
+        run = skip_digits(text, length, at) - at;
+        memcpy(out->copy + out->length, text + at, run);
+        out->length += run;
+        at += run;
+        out->last = run;
+        step = separator_at(text + at, length - at, &sign);
+        if (!step)
+            break;
+        out->thousands &= out->signs ? run == 3 : run >= 1 && run <= 3;
+        if (out->signs && out->group && out->group != out->mark)
             return 0;
-        first = 0;
-        group = 0;
+        out->group = out->signs ? out->mark : '\0';
+        out->whole = out->length;
+        out->mark = sign;
+        out->signs++;
     }
-    if (first || group != 3)
+    out->exponent = at < length;
+    if (!out->signs)
+        out->whole = out->length;
+    if (out->exponent && ((text[at] != 'e' && text[at] != 'E') || out->signs > 1))
         return 0;
-    if (i < length && text[i] != '.')
-        return 0;
-    memcpy(copy + kept, text + i, length - i);
-    return decimal(copy, kept + length - i, out);
-}
-
-static const char *const currencies[] = {"$",   "\xE2\x82\xAC", "\xC2\xA3", "\xC2\xA5",
-                                         "USD", "EUR",          "GBP",      "JPY"};
-
-static size_t currency_at_start(const char *text, size_t length)
-{
-    for (size_t i = 0; i < sizeof currencies / sizeof *currencies; i++) {
-        size_t n = strlen(currencies[i]);
-        if (length > n && !memcmp(text, currencies[i], n))
-            return n;
-    }
-    return 0;
-}
-
-static size_t currency_at_end(const char *text, size_t length)
-{
-    for (size_t i = 0; i < sizeof currencies / sizeof *currencies; i++) {
-        size_t n = strlen(currencies[i]);
-        if (length > n && !memcmp(text + length - n, currencies[i], n))
-            return n;
-    }
-    return 0;
-}
-
-static void trim(const char **text, size_t *length)
-{
-    while (*length && (**text == ' ' || **text == '\t')) {
-        ++*text;
-        --*length;
-    }
-    while (*length && ((*text)[*length - 1] == ' ' || (*text)[*length - 1] == '\t'))
-        --*length;
-}
-
-static int sign_at_start(const char **text, size_t *length, int *negative)
-{
-    if (!*length || (**text != '-' && **text != '+'))
-        return 0;
-    *negative = **text == '-';
-    ++*text;
-    --*length;
+    memcpy(out->copy + out->length, text + at, length - at);
+    out->length += length - at;
     return 1;
 }
 
-static int number(const char *text, size_t length, double *out)
+/* What the signs tell; MARK_OTHER: it is no number. */
+static enum mark mark_of(const struct digits *d)
 {
-    int negative = 0, is_signed = sign_at_start(&text, &length, &negative);
-    int found = decimal(text, length, out);
-    if (!found) {
-        size_t n = currency_at_start(text, length);
-        if (n) {
-            text += n;
-            length -= n;
-            trim(&text, &length);
-            if (!is_signed)
-                sign_at_start(&text, &length, &negative);
-        } else {
-            n = length > 1 && text[length - 1] == '%' ? 1 : currency_at_end(text, length);
-            length -= n;
-            trim(&text, &length);
-        }
-        found = decimal(text, length, out) || with_thousands(text, length, out);
+    int groups = d->thousands && !d->zero && d->last == 3 && !d->exponent;
+    if (!d->signs)
+        return MARK_NONE;
+    if ((!d->whole && (d->mark != '.' || !d->last)) || (!d->last && d->mark != '.'))
+        return MARK_OTHER; /* .5 and 5. are numbers */
+    if (d->mark == ' ' || d->mark == '\'')
+        return groups && (!d->group || d->group == d->mark) ? MARK_NONE : MARK_OTHER;
+    enum mark decimal = d->mark == ',' ? MARK_COMMA : MARK_POINT;
+    if (d->group && d->group != d->mark)
+        return d->thousands ? decimal : MARK_OTHER;
+    if (d->group) /* 1,234,567: the other sign is left for decimals */
+        return !groups ? MARK_OTHER : decimal == MARK_COMMA ? MARK_POINT : MARK_COMMA;
+    if (!groups)
+        return decimal;
+    return decimal == MARK_COMMA ? MARK_UNCLEAR_COMMA : MARK_UNCLEAR_POINT;
+}
+
+/* The number, its last sign the decimal one or one more between thousands. */
+static int digits_value(const struct digits *d, int has_decimals, double *out)
+{
+    char copy[NUMBER_MAX + 1];
+    memcpy(copy, d->copy, d->whole);
+    copy[d->whole] = '.';
+    memcpy(copy + d->whole + has_decimals, d->copy + d->whole, d->length - d->whole);
+    return decimal(copy, d->length + (size_t)has_decimals, out);
+}
+
+/* ---------------------------------------------------------------- signs and units */
+
+static const struct {
+    const char *text;
+    enum unit unit;
+} units[] = {{"$", UNIT_DOLLAR},     {"\xE2\x82\xAC", UNIT_EURO}, {"\xC2\xA3", UNIT_POUND},
+             {"\xC2\xA5", UNIT_YEN}, {"USD", UNIT_DOLLAR},        {"EUR", UNIT_EURO},
+             {"GBP", UNIT_POUND},    {"JPY", UNIT_YEN},           {"%", UNIT_PERCENT}};
+
+const char *cell_unit(enum unit unit)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (units[i].unit == unit)
+            return units[i].text;
+    return "";
+}
+
+/* What is being read of a cell, and what was found so far. */
+struct reading {
+    const char *text;
+    size_t length;
+    int negative, is_signed;
+    enum unit unit;
+};
+
+static void trim(struct reading *r)
+{
+    for (size_t n; (n = r->length && *r->text == '\t' ? 1 : blank_at(r->text, r->length)); r->length -= n)
+        r->text += n;
+    for (size_t n = 1; n;) {
+        n = r->length && r->text[r->length - 1] == '\t';
+        for (size_t width = 1; !n && width <= 3 && width <= r->length; width++)
+            if (blank_at(r->text + r->length - width, width) == width)
+                n = width;
+        r->length -= n;
     }
-    if (found && negative)
-        *out = -*out;
-    return found;
+}
+
+static void take_sign(struct reading *r)
+{
+    if (r->is_signed || !r->length || (*r->text != '-' && *r->text != '+'))
+        return;
+    r->is_signed = 1;
+    r->negative = *r->text == '-';
+    r->text++;
+    r->length--;
+}
+
+/* (12) is -12. */
+static void take_parentheses(struct reading *r)
+{
+    if (r->is_signed || r->length < 3 || *r->text != '(' || r->text[r->length - 1] != ')')
+        return;
+    r->is_signed = r->negative = 1;
+    r->text++;
+    r->length -= 2;
+    trim(r);
+}
+
+/* A currency before or behind, or a per cent sign behind. */
+static void take_unit(struct reading *r)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units && !r->unit; i++) {
+        size_t n = strlen(units[i].text);
+        int before = r->length > n && units[i].unit != UNIT_PERCENT && !memcmp(r->text, units[i].text, n);
+        if (!before && (r->length <= n || memcmp(r->text + r->length - n, units[i].text, n) != 0))
+            continue;
+        r->unit = units[i].unit;
+        r->length -= n;
+        r->text += before ? n : 0;
+        trim(r);
+        if (before) {
+            take_sign(r);
+            take_parentheses(r);
+        }
+    }
+}
+
+/* comma: the decimal mark of the column is a comma. 1: cell has value, mark and unit; 0: it is none, or one of a column of the
+ * other kind, and then cell has mark and unit too. */
+static int number(struct cell *cell, const char *text, size_t length, int comma)
+{
+    struct reading r = {.text = text, .length = length};
+    struct digits digits;
+    take_sign(&r);
+    if (!comma && decimal(r.text, r.length, &cell->value)) {
+        cell->mark = point_mark(r.text, r.length);
+    } else {
+        take_parentheses(&r);
+        take_unit(&r);
+        if (!r.length || (!is_digit(*r.text) && *r.text != '.') || !read_digits(&digits, r.text, r.length))
+            return 0;
+        enum mark mark = mark_of(&digits);
+        int has_decimals = mark == (comma ? MARK_UNCLEAR_COMMA : MARK_UNCLEAR_POINT) ||
+                           (mark == MARK_COMMA && digits.mark == ',') ||
+                           (mark == MARK_POINT && digits.mark == '.');
+        if (mark == MARK_OTHER || !digits_value(&digits, has_decimals, &cell->value))
+            return 0;
+        cell->mark = mark;
+        cell->unit = r.unit;
+    }
+    if (r.negative)
+        cell->value = -cell->value;
+    return cell->mark != (comma ? MARK_POINT : MARK_COMMA);
 }
 
 static int same(const char *text, size_t length, const char *word)
@@ -128,22 +269,22 @@ static int begins_word(char c)
     return low >= 'a' && low <= 'z' && !strchr("UEGJ", c) && low != 'n' && low != 'i';
 }
 
-void cell_read(struct cell *out, const char *text)
+static void read_cell(struct cell *out, const char *text, int comma)
 {
     static const char *const missing[] = {"na", "n/a", "nan", "null", "?", "-"};
     *out = (struct cell){.kind = CELL_TEXT, .text = text};
     if (begins_word(*text))
         return;
-    size_t length = strlen(text);
-    trim(&text, &length);
+    struct reading all = {.text = text, .length = strlen(text)};
+    trim(&all);
+    size_t length = all.length;
+    text = all.text;
     if (!length) {
         out->kind = CELL_MISSING;
         return;
     }
-    double value;
-    if (number(text, length, &value)) {
-        out->kind = isfinite(value) ? CELL_NUMBER : CELL_INFINITE;
-        out->value = value;
+    if (number(out, text, length, comma)) {
+        out->kind = isfinite(out->value) ? CELL_NUMBER : CELL_INFINITE;
         return;
     }
     for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
@@ -161,46 +302,30 @@ void cell_read(struct cell *out, const char *text)
         out->kind = CELL_INFINITE;
 }
 
-static size_t skip_digits(const char *text, size_t length, size_t at)
+void cell_read(struct cell *out, const char *text)
 {
-    while (at < length && is_digit(text[at]))
-        at++;
-    return at;
-}
-
-enum comma cell_comma(const char *text)
-{
-    size_t length = strlen(text);
-    int negative;
-    if (!memchr(text, ',', length))
-        return COMMA_NONE;
-    trim(&text, &length);
-    sign_at_start(&text, &length, &negative);
-    size_t whole = skip_digits(text, length, 0);
-    if (!whole || whole == length || text[whole] != ',')
-        return COMMA_OTHER;
-    size_t end = skip_digits(text, length, whole + 1), part = end - whole - 1;
-    if (!part)
-        return COMMA_OTHER;
-    if (end == length)
-        return part == 3 && whole <= 3 && *text != '0' ? COMMA_UNCLEAR : COMMA_DECIMAL;
-    if (text[end] != 'e' && text[end] != 'E')
-        return COMMA_OTHER;
-    end += end + 1 < length && (text[end + 1] == '-' || text[end + 1] == '+') ? 2 : 1;
-    return end < length && skip_digits(text, length, end) == length ? COMMA_DECIMAL : COMMA_OTHER;
+    read_cell(out, text, 0);
 }
 
 void cell_read_decimal(struct cell *out, const char *text)
 {
-    char copy[NUMBER_MAX];
-    enum comma comma = cell_comma(text);
-    size_t length = strlen(text);
-    if ((comma != COMMA_DECIMAL && comma != COMMA_UNCLEAR) || length >= sizeof copy) {
-        cell_read(out, text);
-        return;
+    read_cell(out, text, 1);
+}
+
+int cell_looks_like_number(const char *text)
+{
+    struct reading r = {.text = text, .length = strlen(text)};
+    size_t digits = 0, letters = 0;
+    trim(&r);
+    take_sign(&r);
+    take_parentheses(&r);
+    take_unit(&r);
+    if (!r.length || !is_digit(*r.text))
+        return 0;
+    for (size_t i = 0; i < r.length; i++) {
+        char c = r.text[i], low = c | 0x20;
+        digits += is_digit(c) != 0;
+        letters += (low >= 'a' && low <= 'z') || (c & 0x80);
     }
-    memcpy(copy, text, length + 1);
-    *strchr(copy, ',') = '.';
-    cell_read(out, copy);
-    out->text = text;
+    return digits > letters;
 }

@@ -105,11 +105,13 @@ static int copy_columns(sph_data *data, const sph_data *whole)
         struct column *column = &data->columns[i];
         const struct column *from = &whole->columns[i];
         *column = *from;
-        column->levels = NULL;
+        column->levels = column->rare = NULL;
         column->statistics = NULL;
         column->why = NULL;
         column->name = mem_text(from->name);
         err = column->name ? copy_texts(&column->levels, from->levels, from->level_count) : SPH_EMEMORY;
+        if (!err && from->rare)
+            err = copy_texts(&column->rare, from->rare, from->rare_count);
         if (from->why && !(column->why = mem_text(from->why)))
             err = SPH_EMEMORY;
         data->column_count++;

@@ -247,6 +247,15 @@ static size_t count_words(const struct levels *levels)
     return words;
 }
 
+/* How many percent of the values look like numbers or dates that cannot be read. */
+static size_t share_like_numbers(const struct levels *levels)
+{
+    size_t like = 0;
+    for (size_t i = 0; i < levels->count; i++)
+        like += cell_looks_like_number(levels->text[i]) != 0;
+    return levels->count ? 100 * like / levels->count : 0;
+}
+
 static int fail_slip(const struct sheet *sheet, const struct column *column, const struct profile *profile)
 {
     return sheet_fail(sheet, profile->text_line, column->name,
@@ -270,10 +279,8 @@ struct unusable {
     struct text first_reason;
 };
 
-static int add_unusable(struct unusable *u, struct column *column, const char *reason)
+static int refuse_column(struct unusable *u, const struct column *column, const char *reason)
 {
-    if (u->automatic && !column->needed)
-        return data_leave_out(u->data, column, reason);
     if (!u->count++) {
         u->first = column;
         text_add(&u->first_reason, "%s", reason);
@@ -283,6 +290,22 @@ static int add_unusable(struct unusable *u, struct column *column, const char *r
     text_add(&u->list, "%s'%.60s' %s", u->list.length ? "; " : "", column->name, reason);
     text_add(&u->names, "%s%.60s", u->names.length ? "," : "", column->name);
     return 0;
+}
+
+static int add_unusable(struct unusable *u, struct column *column, const char *reason)
+{
+    return u->automatic && !column->needed ? data_leave_out(u->data, column, reason)
+                                           : refuse_column(u, column, reason);
+}
+
+/* Numbers or dates that cannot be read are no free text, and never left out without being asked for. */
+enum { LIKE_NUMBERS = 80 }; /* percent of the cells */
+static int refuse_like_numbers(struct unusable *u, const struct column *column, const char *example)
+{
+    char reason[200];
+    snprintf(reason, sizeof reason,
+             "looks like numbers or dates in a format that cannot be read, such as '%.40s'", example);
+    return refuse_column(u, column, reason);
 }
 
 static int settle_feature(struct unusable *u, struct column *column, const struct profile *profile,
@@ -305,6 +328,8 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
         return 0;
     }
     if (levels->overflow || levels->count * 2 > cells) {
+        if (share_like_numbers(levels) >= LIKE_NUMBERS)
+            return refuse_like_numbers(u, column, profile->text_example);
         if (levels->overflow)
             snprintf(reason, sizeof reason,
                      "is text with more than %d different values, which is too many for indicator columns",
@@ -393,7 +418,7 @@ static int settle_dates(struct unusable *u)
         snprintf(reason, sizeof reason,
                  "has dates such as '%.20s', in which day and month are ambiguous; write dates as 2024-12-31",
                  u->sheet->text.profile[i].text_example);
-        err = add_unusable(u, column, reason);
+        err = refuse_column(u, column, reason);
         column->kind = COLUMN_TEXT; /* not to be asked again */
         column->role = COLUMN_DROPPED;
     }
@@ -407,11 +432,15 @@ static int settle_many_column(struct unusable *u, struct column *column, const s
 {
     size_t covered, all = many->levels.count;
     char reason[160];
+    int like_numbers = many_like_numbers(many) >= LIKE_NUMBERS;
+    const char *example = u->sheet->text.profile[column - u->data->columns].text_example;
     int err = many_take_common(column, many, &covered);
     if (err < 0)
         return err;
     if (many->levels.overflow || covered * 2 < many->cells) {
         column->encoded = 0;
+        if (like_numbers && !useless_named_id(column->name))
+            return refuse_like_numbers(u, column, example);
         snprintf(reason, sizeof reason,
                  "is free text or an id: %s%zu different values in %zu rows, most of them in fewer than %d",
                  many->levels.overflow ? "more than " : "", all, many->cells, LEVELS_RARE);
@@ -421,9 +450,11 @@ static int settle_many_column(struct unusable *u, struct column *column, const s
     column->encoded = column->level_count > LEVELS_MAX;
     data_note(u->data,
               "column '%s': text with %zu different values, taken as %zu %s; the others, each in fewer than "
-              "%d rows, and new values are one more",
+              "%d rows, and new values are one more%s%.40s%s",
               column->name, all, column->level_count,
-              column->encoded ? "levels that are encoded by the mean target" : "indicators", LEVELS_RARE);
+              column->encoded ? "levels that are encoded by the mean target" : "indicators", LEVELS_RARE,
+              like_numbers ? "; if they are numbers, their format cannot be read: '" : "",
+              like_numbers ? example : "", like_numbers ? "'" : "");
     return 0;
 }
 

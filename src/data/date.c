@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/memory.h"
 
@@ -45,6 +46,18 @@ static const char *zone(const char *text, double *seconds)
     return hours <= 14 && minutes < 60 ? text : NULL;
 }
 
+/* AM or PM behind a time from 1 to 12 o'clock. */
+static const char *half_of_day(const char *text, int *hours)
+{
+    const char *p = text + strspn(text, " ");
+    if (strncasecmp(p, "am", 2) != 0 && strncasecmp(p, "pm", 2) != 0)
+        return text;
+    if (*hours < 1 || *hours > 12)
+        return NULL;
+    *hours = *hours % 12 + (tolower((unsigned char)*p) == 'p' ? 12 : 0);
+    return p + 2;
+}
+
 static const char *time_of_day(const char *text, struct fields *out)
 {
     int hours, minutes, whole = 0;
@@ -56,6 +69,8 @@ static const char *time_of_day(const char *text, struct fields *out)
     if (*text == '.')
         for (double place = 0.1; isdigit((unsigned char)*++text); place /= 10)
             part += place * (*text - '0');
+    if (!(text = half_of_day(text, &hours)))
+        return NULL;
     text += strspn(text, " ");
     if (hours > 23 || minutes > 59 || whole > 60 || !(text = zone(text, &ahead)))
         return NULL;
@@ -64,19 +79,57 @@ static const char *time_of_day(const char *text, struct fields *out)
     return text;
 }
 
+/* Jan, January, ... in any case, the whole word; returns what is behind it, or NULL. */
+static const char *month_name(const char *text, int *month)
+{
+    static const char *const names[] = {"january",   "february", "march",    "april",
+                                        "may",       "june",     "july",     "august",
+                                        "september", "october",  "november", "december"};
+    size_t n = 0;
+    while (isalpha((unsigned char)text[n]))
+        n++;
+    for (int i = 0; i < 12 && n >= 3; i++)
+        if ((n == 3 || n == strlen(names[i]) || (i == 8 && n == 4)) && !strncasecmp(text, names[i], n)) {
+            *month = i + 1;
+            return text + n;
+        }
+    return NULL;
+}
+
+/* 30 Mar 2023, 30-Mar-2023, Mar 30 2023, March 30, 2023: part and year_first as of 2023-03-30. */
+static const char *named_month(struct fields *out, const char *text)
+{
+    const char *p = month_name(text, &out->part[1]), *day_first = digits(text, 1, 2, &out->part[2]);
+    if (p) {
+        p = *p == ' ' ? digits(p + 1, 1, 2, &out->part[2]) : NULL;
+        p = p && *p == ',' ? p + 1 : p;
+        p = p && *p == ' ' ? p + 1 : NULL;
+    } else if (day_first && (*day_first == ' ' || *day_first == '-')) {
+        p = month_name(day_first + 1, &out->part[1]);
+        p = p && *p == *day_first ? p + 1 : NULL;
+    }
+    out->year_first = 1;
+    return p ? digits(p, 4, 4, &out->part[0]) : NULL;
+}
+
+static const char *numbered_month(struct fields *out, const char *text)
+{
+    const char *p = digits(text, 1, 4, &out->part[0]);
+    if (!p || !*p || !strchr("-/.", *p) || (p - text == 3))
+        return NULL;
+    out->year_first = p - text == 4;
+    out->mark = *p;
+    if (!(p = digits(p + 1, 1, 2, &out->part[1])) || *p != out->mark)
+        return NULL;
+    return digits(p + 1, out->year_first ? 1 : 4, out->year_first ? 2 : 4, &out->part[2]);
+}
+
 static int split_fields(struct fields *out, const char *text)
 {
     *out = (struct fields){0};
     text += strspn(text, " ");
-    const char *p = digits(text, 1, 4, &out->part[0]);
-    if (!p || !*p || !strchr("-/.", *p) || (p - text == 3))
-        return 0;
-    out->year_first = p - text == 4;
-    out->mark = *p;
-    if (!(p = digits(p + 1, 1, 2, &out->part[1])) || *p != out->mark)
-        return 0;
-    p = digits(p + 1, out->year_first ? 1 : 4, out->year_first ? 2 : 4, &out->part[2]);
-    if (!p)
+    const char *p = numbered_month(out, text);
+    if (!p && !(p = named_month(out, text)))
         return 0;
     if ((*p == 'T' || *p == 't' || *p == ' ') && isdigit((unsigned char)p[1 + strspn(p + 1, " ")]))
         p = time_of_day(p + 1 + strspn(p + 1, " "), out);
@@ -90,10 +143,13 @@ static int days_of_month(int year, int month)
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* (year, month, day) of the fields in an order; 0: there is no such day. */
+/* (year, month, day) of the fields in an order; 0: there is no such day. A year that comes first, or the name of a month, tells
+ * the order of its cell, which may stand among others of a column. */
 static int place(const struct fields *f, enum date_order order, int *year, int *month, int *day)
 {
-    if ((order == DATE_YMD) != f->year_first || (order == DATE_MDY && f->mark == '.'))
+    if (f->year_first)
+        order = DATE_YMD;
+    else if (order == DATE_YMD || (order == DATE_MDY && f->mark == '.'))
         return 0;
     *year = f->part[f->year_first ? 0 : 2];
     *month = f->part[order == DATE_MDY ? 0 : 1];

@@ -17,8 +17,13 @@ struct filling {
     const size_t *from;
     int with_targets;
     const struct data_refusal *refusal;
-    unsigned char *empty; /* (column_count) missing cells of the row */
+    struct row_cell {
+        int missing, unseen; /* of the row */
+        size_t all_unseen;
+        char *example;    /* the first unseen word */
+    } * cells;            /* (column_count) */
     struct levels groups; /* words of the column of groups */
+    int again;            /* what was kept of the cells was read with another decimal mark */
 };
 
 enum { LEFT_OUT = 1 };
@@ -41,8 +46,9 @@ static int fail_infinite(const struct filling *f, size_t line, const struct colu
 static int fail_text(const struct filling *f, size_t line, const struct column *column,
                      const struct cell *cell)
 {
-    return sheet_fail(f->sheet, line, column->name, "column '%s' holds '%.60s', expected a number",
-                      column->name, cell->text);
+    return sheet_fail(
+        f->sheet, line, column->name, "column '%s' contains '%.60s', expected a number%s", column->name,
+        cell->text, column->decimal_comma && cell->mark ? " with a decimal comma as in its other cells" : "");
 }
 
 static int fail_unknown(const struct filling *f, size_t line, const struct column *column,
@@ -100,6 +106,13 @@ static int fill_date(const struct filling *f, size_t line, const struct column *
     return 0;
 }
 
+/* Of a column whose rare words share a level, whether the word is one of them. */
+static int training_saw(const struct column *column, const char *text)
+{
+    return !column->rare || levels_find(column->rare, column->rare_count, text) >= 0 ||
+           levels_find(column->levels, column->level_count, text) >= 0;
+}
+
 static int fill_feature(const struct filling *f, size_t line, const struct column *column,
                         const struct cell *cell, double *x)
 {
@@ -120,11 +133,12 @@ static int fill_feature(const struct filling *f, size_t line, const struct colum
     if (column->kind == COLUMN_DATE)
         return fill_date(f, line, column, cell, x);
     int missing = cell->kind == CELL_MISSING;
-    if ((missing || cell->text) && column_fill_text(column, missing ? NULL : cell->text, x + column->at))
+    if ((missing || cell->text) && column_fill_text(column, missing ? NULL : cell->text, x + column->at) &&
+        (missing || !data->reading.like || training_saw(column, cell->text)))
         return 0;
     if (data->reading.refuse_unseen || !cell->text)
         return fail_unknown(f, line, column, cell, column->levels, column->level_count);
-    data->counts.unseen++; /* none of its indicators, as a missing cell has */
+    data->counts.unseen++; /* none of its indicators, as a missing cell has, or that of all others */
     return 0;
 }
 
@@ -211,6 +225,7 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
     double *y = data->y ? data->y + data->rows * data->targets : NULL;
     for (size_t i = 0; i < data->column_count; i++) {
         const struct column *column = &data->columns[i];
+        size_t unseen_before = data->counts.unseen;
         int err = 0;
         if (column->role == COLUMN_FEATURE)
             err = fill_feature(f, line, column, &cells[f->from[i]], x);
@@ -228,42 +243,93 @@ static int fill_row(void *user, size_t line, const struct cell *cells)
             data->counts.without_target += column->role == COLUMN_TARGET;
             return 0;
         }
-        f->empty[i] = column->role == COLUMN_FEATURE && cells[f->from[i]].kind == CELL_MISSING;
+        f->cells[i].missing = column->role == COLUMN_FEATURE && cells[f->from[i]].kind == CELL_MISSING;
+        f->cells[i].unseen = data->counts.unseen > unseen_before;
     }
     int err = f->refusal ? refuse(f, line, x, y) : 0;
     if (err < 0)
         return err;
-    for (size_t i = 0; data->counts.filled > filled && i < data->column_count; i++)
-        data->columns[i].filled += f->empty[i];
+    int odd = data->counts.filled > filled || data->counts.unseen > unseen;
+    for (size_t i = 0; odd && i < data->column_count; i++) {
+        struct row_cell *cell = &f->cells[i];
+        data->columns[i].filled += (size_t)cell->missing;
+        if (cell->unseen && !cell->all_unseen++ && !(cell->example = mem_text(cells[f->from[i]].text)))
+            return SPH_EMEMORY;
+    }
     data->rows++;
     return 0;
 }
 
 /* ---------------------------------------------------------------- all rows */
 
-/* Commas in columns of numbers must mean one thing; what they meant in training settles unclear ones. */
-static int check_commas(const struct filling *f)
+static int fail_mark(const struct filling *f, const struct column *column, const struct profile *profile)
 {
+    int comma = profile->mark == MARK_UNCLEAR_COMMA;
+    return sheet_fail(f->sheet, profile->mark_line, column->name,
+                      "column '%s' contains '%.60s', in which the %s is ambiguous (decimal %s or thousands "
+                      "separator); write %s",
+                      column->name, profile->mark_example, comma ? "comma" : "point",
+                      comma ? "comma" : "point",
+                      comma ? "a decimal point, or thousands without a comma"
+                            : "thousands without a point, or another number of decimals");
+}
+
+/* A column with per cent signs has them in all cells; several currencies, or others than in training, are noted. */
+static int check_units(const struct filling *f, struct column *column, const struct profile *profile)
+{
+    enum unit unit = UNIT_NONE, other = UNIT_NONE;
+    size_t with = profile->units[UNIT_PERCENT].cells;
+    if (with && with < profile->numbers)
+        return sheet_fail(f->sheet, profile->units[UNIT_PERCENT].line, column->name,
+                          "column '%s' has a per cent sign in %zu of %zu cells; write all cells the same way",
+                          column->name, with, profile->numbers);
+    for (enum unit u = UNIT_PERCENT; u < UNITS; u++)
+        if (profile->units[u].cells)
+            *(unit ? &other : &unit) = u;
+    if (other)
+        data_note(f->data, "column '%.60s' has amounts in %s and in %s, which are not converted",
+                  column->name, cell_unit(unit), cell_unit(other));
+    if (f->data->reading.like && f->data->reading.units && profile->numbers &&
+        unit != (enum unit)column->unit)
+        data_note(f->data,
+                  "column '%.60s' has numbers %s%s here and %s%s in training, which are not converted",
+                  column->name, unit ? "in " : "without a unit", cell_unit(unit),
+                  column->unit ? "in " : "without a unit", cell_unit((enum unit)column->unit));
+    if (!f->data->reading.like)
+        column->unit = (int)unit;
+    return 0;
+}
+
+/* Commas and points in columns of numbers must mean one thing; what they meant in training settles unclear ones. */
+static int check_cells(struct filling *f)
+{
+    if (!f->data->reading.like)
+        f->data->reading.units = f->sheet->is_text;
     for (size_t i = 0; f->sheet->is_text && i < f->data->column_count; i++) {
         struct column *column = &f->data->columns[i];
         if (column->role == COLUMN_DROPPED || column->kind != COLUMN_NUMBER ||
             (column->role == COLUMN_TARGET && !f->with_targets))
             continue;
         struct profile *profile = &f->sheet->text.profile[f->from[i]];
-        if (profile->comma == COMMA_UNCLEAR && column->decimal_comma)
-            profile->comma = COMMA_DECIMAL;
-        if (profile->comma == COMMA_UNCLEAR)
-            return sheet_fail(f->sheet, profile->comma_line, column->name,
-                              "column '%s' contains '%.60s', in which the comma is ambiguous (decimal comma "
-                              "or thousands separator); write a decimal point, or thousands without a comma",
-                              column->name, profile->comma_example);
-        if (profile->points &&
-            (profile->comma == COMMA_DECIMAL || (column->decimal_comma && profile->unclear)))
-            return sheet_fail(f->sheet, profile->comma_line, column->name,
+        int unclear = profile->unclear || profile->unclear_points;
+        if (profile->points && (profile->mark == MARK_COMMA || (column->decimal_comma && profile->unclear)))
+            return sheet_fail(f->sheet, profile->mark_line, column->name,
                               "column '%s' contains '%.60s' with a decimal comma, and other numbers with a "
                               "decimal point; use a decimal point everywhere",
-                              column->name, profile->comma_example);
-        column->decimal_comma |= profile->comma == COMMA_DECIMAL;
+                              column->name, profile->mark_example);
+        if (column->decimal_comma && profile->mark != MARK_COMMA && unclear && !profile->money &&
+            !profile->points && (profile->unclear || f->sheet->text.delimiter != ',')) {
+            profile->mark = MARK_COMMA;
+            f->again = 1;
+        }
+        if (profile->mark == MARK_UNCLEAR_POINT && f->data->reading.like)
+            profile->mark = MARK_NONE; /* as in training */
+        if (profile->mark == MARK_UNCLEAR_COMMA || profile->mark == MARK_UNCLEAR_POINT)
+            return fail_mark(f, column, profile);
+        column->decimal_comma |= profile->mark == MARK_COMMA;
+        int err = check_units(f, column, profile);
+        if (err < 0)
+            return err;
     }
     return 0;
 }
@@ -282,6 +348,20 @@ static int asks_text(const struct filling *f)
         asks |= read || (column->use && f->with_targets) || (looked_up && !sheet_tells(f->sheet, f->from[i]));
     }
     return asks;
+}
+
+static void note_unseen(const struct filling *f)
+{
+    for (size_t i = 0; i < f->data->column_count; i++) {
+        const struct row_cell *cell = &f->cells[i];
+        const struct column *column = &f->data->columns[i];
+        if (cell->all_unseen)
+            data_note(f->data,
+                      "column '%.60s': %zu cell%s with a value that did not occur in training, such as "
+                      "'%.60s', treated as %s",
+                      column->name, cell->all_unseen, cell->all_unseen == 1 ? "" : "s", cell->example,
+                      column->other ? "the values that were rare in training" : "no known value");
+    }
 }
 
 int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int with_targets,
@@ -304,13 +384,16 @@ int fill_rows(sph_data *data, const struct sheet *sheet, const size_t *from, int
         if (data->columns[i].use &&
             !(data->side[data->columns[i].use] = mem_get_large(sheet->rows, sizeof(double))))
             return SPH_EMEMORY;
-    if (!(f.empty = mem_get(data->column_count, 1)))
+    if (!(f.cells = mem_get(data->column_count, sizeof *f.cells)))
         return SPH_EMEMORY;
-    int err = check_commas(&f);
+    int err = check_cells(&f);
     if (!err)
-        err = (asks_text(&f) ? sheet_scan_text : sheet_scan)(sheet, fill_row, &f);
+        err = (f.again || asks_text(&f) ? sheet_scan_text : sheet_scan)(sheet, fill_row, &f);
+    note_unseen(&f);
     levels_free(&f.groups);
-    mem_free(f.empty);
+    for (size_t i = 0; i < data->column_count; i++)
+        mem_free(f.cells[i].example);
+    mem_free(f.cells);
     if (err < 0)
         return err;
     if (!data->rows)

@@ -188,6 +188,9 @@ static int read_sheet(sph_data *data, const struct sheet *sheet, int with_target
         return SPH_EMEMORY;
     int err = data->reading.named && sheet->named ? match_names(data, sheet, from, with_targets)
                                                   : match_positions(data, sheet, from, with_targets);
+    if (!err && data->reading.named && !sheet->named && sheet->is_text)
+        data_note(data,
+                  "the file has no header; its columns are those of the training data in the same order");
     if (!err)
         err = columns_place(data, sheet->path);
     if (!err)
@@ -219,6 +222,7 @@ static int open_sheet(sph_data *data, const char *source, const json_t *schema, 
     if (!err) {
         sheet_keep_test_part(&sheet);
         data->reading.refuse_unseen = how->strict;
+        data->reading.like = 1;
         for (size_t i = 0; i < data->column_count; i++)
             data->columns[i].filled = 0; /* those of training */
         err = read_sheet(data, &sheet, need_targets, how->keep, refusal);

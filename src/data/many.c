@@ -43,24 +43,43 @@ static int count_row(void *user, size_t line, const struct cell *cells)
     return 0;
 }
 
+/* The texts, sorted; not NULL where there are none. */
+static int give(struct levels *levels, char ***out, size_t *count)
+{
+    levels_sort(levels);
+    *out = levels->text ? levels->text : mem_get(0, sizeof **out);
+    *count = levels->count;
+    levels->text = NULL;
+    levels->count = 0;
+    return *out ? 0 : SPH_EMEMORY;
+}
+
+unsigned many_like_numbers(const struct many *many)
+{
+    size_t like = 0, all = 0;
+    for (size_t i = 0; i < many->levels.count; i++) {
+        like += cell_looks_like_number(many->levels.text[i]) ? many->rows[i] : 0;
+        all += many->rows[i];
+    }
+    return all ? (unsigned)(100 * like / all) : 0;
+}
+
 int many_take_common(struct column *column, const struct many *many, size_t *covered)
 {
-    struct levels common = {0};
+    struct levels common = {0}, rare = {0};
     int err = 0;
     *covered = 0;
-    for (size_t i = 0; i < many->levels.count && !err; i++)
-        if (many->rows[i] >= LEVELS_RARE) {
-            *covered += many->rows[i];
-            err = levels_add(&common, many->levels.text[i]);
-        }
-    if (!err) {
-        levels_sort(&common);
-        column->levels = common.text;
-        column->level_count = common.count;
-        common.text = NULL;
-        common.count = 0;
+    for (size_t i = 0; i < many->levels.count && !err; i++) {
+        int is_common = many->rows[i] >= LEVELS_RARE;
+        *covered += is_common ? many->rows[i] : 0;
+        err = levels_add(is_common ? &common : &rare, many->levels.text[i]);
     }
+    if (!err)
+        err = give(&common, &column->levels, &column->level_count);
+    if (!err)
+        err = give(&rare, &column->rare, &column->rare_count);
     levels_free(&common);
+    levels_free(&rare);
     return err;
 }
 

@@ -20,7 +20,10 @@ int many_asks(const struct column *column);
 int many_count(struct many **out, const sph_data *data, const struct sheet *sheet);
 void many_free(struct many *many, size_t columns);
 
-/* The column's levels <- values in LEVELS_RARE rows or more, sorted; *covered <- cells of these. */
+/* How many percent of the cells look like numbers or dates that cannot be read. */
+unsigned many_like_numbers(const struct many *many);
+
+/* The column's levels <- values in LEVELS_RARE rows or more, sorted, and rare <- the others; *covered <- cells of the levels. */
 int many_take_common(struct column *column, const struct many *many, size_t *covered);
 
 #endif

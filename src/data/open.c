@@ -72,10 +72,8 @@ void data_counts(const sph_data *data, struct text *out)
             text_add(out, "%s %zu with missing cells", data->counts.without_target ? "," : "",
                      data->counts.left_out - data->counts.without_target);
     }
-    if (data->counts.unseen)
-        text_add_line(
-            out, "%zu cell%s with a text value that did not occur in training, treated as no known value",
-            data->counts.unseen, data->counts.unseen == 1 ? "" : "s");
+    if (data->reading.like && data->notes.length)
+        text_add_line(out, "%s", data->notes.chars);
 }
 
 /* ---------------------------------------------------------------- opening */

@@ -23,10 +23,10 @@
 
 /* Everything needed to read another file the same way:
  *   {"named": bool, "missing": word, "task": word, "classes": [label...] (class tasks only),
- *    "delimiter": one character (only if the user gave it),
+ *    "delimiter": one character (only if the user gave it), "units": true (since 0.3, where units are known),
  *    "columns": [{"name", "role": "feature|target|dropped", "kind": "number|text|date", "levels": [...] (text
- * features), "at": k (targets: column of y), "other": true (text: other words are one more level), "statistics": [numbers of each level] (text that is encoded by them),
- * "why": why it is dropped, "filled": missing cells in training, "decimal_comma": true (each only if so), "order": "ymd|dmy|mdy", "first": days since 1970, "times": true (dates)}...]}
+ * features), "at": k (targets: column of y), "other": true (text: other words are one more level), "rare": [...] (those of them that training saw), "statistics": [numbers of each level] (text that is encoded by them),
+ * "why": why it is dropped, "filled": missing cells in training, "unit": "%" or a currency, "decimal_comma": true (each only if so), "order": "ymd|dmy|mdy", "first": days since 1970, "times": true (dates)}...]}
  * or, for images, {"images": {"channels", "height", "width", "decode": "exact|scaled" (absent before 0.3: scaled),
  * "eval_side": pixels (only if given), "gray": true, "shrink": factor (both only if so)}, "classes": [label...]}. A new reference; the caller decrefs. */
 int data_schema(const sph_data *data, json_t **out);

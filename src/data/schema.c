@@ -45,12 +45,14 @@ static json_t *column_object(const struct column *column)
                    JSON_IF(column->why, "why", json_string(column->why)),
                    JSON_IF(feature && column->filled, "filled", json_count(column->filled)),
                    JSON_IF(text && column->other, "other", json_true()),
+                   JSON_IF(text && column->rare, "rare", text_array(column->rare, column->rare_count)),
                    JSON_IF(text && column->statistics, "statistics",
                            json_numbers(column->statistics, column_levels(column) * column->encoded)),
                    JSON_IF(date, "order", json_string(orders[column->order].word)),
                    JSON_IF(date, "first", json_real(column->first)),
                    JSON_IF(date && column->times, "times", json_true()),
                    JSON_IF(column->role == COLUMN_TARGET, "at", json_count(column->at)),
+                   JSON_IF(column->unit, "unit", json_string(cell_unit((enum unit)column->unit))),
                    JSON_IF(column->decimal_comma, "decimal_comma", json_true()));
 }
 
@@ -99,6 +101,7 @@ int data_schema(const sph_data *data, json_t **out)
         JSON_IF(data->reading.missing_words, "missing_words", json_words(data->reading.missing_words)),
         JSON_IF(data->reading.delimiter, "delimiter", json_stringn(&data->reading.delimiter, 1)),
         JSON_IF(data->reading.reversed, "reversed", json_true()),
+        JSON_IF(data->reading.units, "units", json_true()),
         JSON_IF(data->labels, "classes", text_array(data->labels, data->classes)),
         {"columns", column_array(data)});
     return *out ? 0
@@ -147,6 +150,15 @@ static int check_order(char *const *texts, size_t count, int by_value, const cha
     return 0;
 }
 
+/* The unit that is written so, or none. */
+static enum unit unit_of(const char *text)
+{
+    for (enum unit unit = UNIT_PERCENT; text && unit < UNITS; unit++)
+        if (!strcmp(text, cell_unit(unit)))
+            return unit;
+    return UNIT_NONE;
+}
+
 static int read_column(struct column *out, const json_t *object)
 {
     const char *name;
@@ -160,6 +172,7 @@ static int read_column(struct column *out, const json_t *object)
         return err;
     out->role = (enum column_role)role;
     out->kind = (enum column_kind)kind;
+    out->unit = unit_of(json_string_value(json_object_get(object, "unit")));
     out->decimal_comma = json_is_true(json_object_get(object, "decimal_comma"));
     if (!(out->name = mem_text(name)))
         return SPH_EMEMORY;
@@ -186,6 +199,10 @@ static int read_column(struct column *out, const json_t *object)
     if ((err = check_order(out->levels, out->level_count, 0, "levels")) < 0)
         return err;
     out->other = json_is_true(json_object_get(object, "other"));
+    if (json_object_get(object, "rare") &&
+        ((err = member_texts(object, "rare", &out->rare, &out->rare_count)) < 0 ||
+         (err = check_order(out->rare, out->rare_count, 0, "rare")) < 0))
+        return err;
     return json_object_get(object, "statistics") ? encode_read(out, object, where) : 0;
 }
 
@@ -274,6 +291,7 @@ static int read_schema(sph_data *data, const json_t *schema)
     data->reading.missing = (sph_missing)missing;
     data->task = (sph_task)task;
     data->reading.reversed = json_is_true(json_object_get(schema, "reversed")); /* absent in older files */
+    data->reading.units = json_is_true(json_object_get(schema, "units"));       /* likewise */
     if (data->task != SPH_TASK_REGRESSION) {
         if ((err = member_texts(schema, "classes", &data->labels, &data->classes)) < 0)
             return err;

@@ -242,7 +242,7 @@ void sheet_free(struct sheet *sheet)
     free_names(sheet);
     for (size_t i = 0; sheet->text.profile && i < sheet->columns; i++) {
         mem_free(sheet->text.profile[i].text_example);
-        mem_free(sheet->text.profile[i].comma_example);
+        mem_free(sheet->text.profile[i].mark_example);
     }
     text_sheet_forget(sheet);
     mem_free(sheet->text.profile);

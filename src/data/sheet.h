@@ -13,18 +13,42 @@
 #include "data/tool.h"
 #include "spherelu.h"
 
+/* What the comma or point in a number is. MARK_COMMA and MARK_POINT: that is the decimal mark, or the number shows that it is
+ * (0,544 1234,567 1.234,5 1.234.567 for the comma). UNCLEAR: one to three digits and three more, which could be thousands
+ * (1,190 and 1.190). NONE: 12, 12 345, text. OTHER: none of them. */
+enum mark { MARK_NONE, MARK_COMMA, MARK_POINT, MARK_UNCLEAR_COMMA, MARK_UNCLEAR_POINT, MARK_OTHER };
+
+enum unit { UNIT_NONE, UNIT_PERCENT, UNIT_DOLLAR, UNIT_EURO, UNIT_POUND, UNIT_YEN, UNITS };
+
 /* Missing: an empty cell, or one of NA N/A NaN null ? - in any case. Infinite: inf, infinity, or a number too
- * large for a double. Numbers may carry a sign, a currency ($ or the signs and words of euro, pound, yen,
- * dollar) before or after, thousands separated by commas, and a per cent sign (12% is 12). */
+ * large for a double. Numbers may carry a sign or stand in parentheses (negative), have a currency ($ or the signs and words
+ * of euro, pound, yen, dollar) before or after, thousands separated by commas, points, apostrophes or blanks, and a per cent
+ * sign (12% is 12). */
 enum cell_kind { CELL_MISSING, CELL_NUMBER, CELL_TEXT, CELL_INFINITE };
 
 struct cell {
     enum cell_kind kind;
     double value;
     const char *text; /* as written; NULL in number tables */
+    enum mark
+        mark; /* where its text was read: of a number, or of a text that is one with the other decimal mark */
+    enum unit unit; /* likewise */
 };
 
+/* The decimal mark is a point: a cell with a MARK_COMMA is text, and an unclear comma separates thousands. */
 void cell_read(struct cell *out, const char *text);
+
+/* The decimal mark is a comma: a cell with a MARK_POINT is text, and an unclear point separates thousands. */
+void cell_read_decimal(struct cell *out, const char *text);
+
+/* The mark of a plain number, -12.5e3. */
+enum mark cell_point(const char *text, size_t length);
+
+const char *cell_unit(enum unit unit); /* % $ EUR sign ...; "" for none */
+
+/* The text looks like a number or date that cannot be read: its first sign is a digit, or one behind a sign, parenthesis or
+ * currency, and most of it are digits. */
+int cell_looks_like_number(const char *text);
 
 /* Cells as one number each. A NaN stands for a word of the column: 0 is a missing cell, 1 the first word. */
 static inline double kept_word(size_t word)
@@ -42,14 +66,6 @@ static inline size_t kept_word_of(double value)
     return (size_t)(bits & UINT32_MAX);
 }
 
-/* What a comma in a cell can be: DECIMAL is digits,digits that cannot be thousands (0,544 1,19 1234,567
- * 1,5e-3), UNCLEAR is like 1,190, OTHER is anything else with a comma. */
-enum comma { COMMA_NONE, COMMA_DECIMAL, COMMA_UNCLEAR, COMMA_OTHER };
-enum comma cell_comma(const char *text);
-
-/* As cell_read, but DECIMAL and UNCLEAR commas are decimal ones. */
-void cell_read_decimal(struct cell *out, const char *text);
-
 /* A 1-D or 2-D array of NPY's kinds of numbers, in place. */
 struct array {
     const unsigned char *bytes;
@@ -66,13 +82,19 @@ struct profile {
     size_t text_line;   /* of the first text cell */
     char *text_example; /* the first text cell    */
 
-    /* Where commas do not part the cells. comma is the column's: DECIMAL when a cell is and none is OTHER,
-     * UNCLEAR when all that have one are and no cell has a decimal point. */
-    enum comma comma;
-    size_t decimal, unclear, other; /* cells */
-    int points;                     /* there are numbers with a decimal point and no comma */
-    size_t comma_line;              /* of the first DECIMAL cell, else of the first UNCLEAR one */
-    char *comma_example;
+    /* The column's decimal mark, by its cells and, where they are unclear, by those of the other columns. COMMA: its cells
+     * are read as such; UNCLEAR: it is not known; NONE: the point, or no cell has any. */
+    enum mark mark;
+    size_t decimal, unclear, other; /* cells with a decimal comma, an unclear one, a comma that is neither */
+    int points;                     /* there are numbers with a decimal point */
+    int money;                      /* there are amounts of money such as $1,250 */
+    int unclear_points;
+    size_t mark_line; /* of the first MARK_COMMA cell, else of the first unclear one */
+    char *mark_example;
+
+    struct {
+        size_t cells, line; /* line: of the first */
+    } units[UNITS];
 };
 
 /* What is known of a text table. */

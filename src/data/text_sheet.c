@@ -62,18 +62,12 @@ static int is_listed(const char *list, const char *word)
     return 0;
 }
 
-static void read_cell(const struct sheet *sheet, struct cell *out, const char *text)
+/* comma: the decimal mark of its column is a comma. */
+static void read_cell(const struct sheet *sheet, struct cell *out, const char *text, int comma)
 {
-    cell_read(out, text);
+    (comma ? cell_read_decimal : cell_read)(out, text);
     if (out->kind == CELL_TEXT && sheet->text.missing_words && is_listed(sheet->text.missing_words, text))
         out->kind = CELL_MISSING;
-}
-
-static void read_decimal(const struct sheet *sheet, struct cell *out, const char *text)
-{
-    cell_read_decimal(out, text);
-    if (out->kind == CELL_TEXT)
-        read_cell(sheet, out, text);
 }
 
 /* ---------------------------------------------------------------- cells, kept */
@@ -157,24 +151,43 @@ static int keep_example(char **example, size_t *example_line, size_t line, const
     return 0;
 }
 
+/* Keeps the first cell with a decimal comma as an example, where there is none the first unclear one. */
+static int see_mark(struct profile *profile, size_t line, enum mark mark, const char *text)
+{
+    int better = mark == MARK_COMMA && (!profile->decimal || line < profile->mark_line);
+    int first =
+        mark != MARK_COMMA && !profile->decimal && (!profile->mark_example || line < profile->mark_line);
+    int err = better || first ? keep_example(&profile->mark_example, &profile->mark_line, line, text) : 0;
+    profile->decimal += mark == MARK_COMMA;
+    profile->unclear += mark == MARK_UNCLEAR_COMMA;
+    profile->unclear_points |= mark == MARK_UNCLEAR_POINT;
+    return err;
+}
+
 /* commas: they do not part the cells. */
+static int add_marks(struct profile *profile, size_t line, const struct cell *cell, int commas)
+{
+    enum mark mark = cell->mark;
+    if (!commas && mark == MARK_UNCLEAR_POINT)
+        mark = MARK_NONE;
+    profile->points |= mark == MARK_POINT;
+    profile->money |= mark == MARK_UNCLEAR_COMMA && cell->unit > UNIT_PERCENT;
+    profile->other += commas && (mark == MARK_POINT || mark == MARK_NONE) && strchr(cell->text, ',') != NULL;
+    return mark == MARK_COMMA || mark == MARK_UNCLEAR_COMMA || mark == MARK_UNCLEAR_POINT
+               ? see_mark(profile, line, mark, cell->text)
+               : 0;
+}
+
 static int add_to_profile(struct profile *profile, size_t line, const struct cell *cell, int commas)
 {
-    enum comma comma = commas ? cell_comma(cell->text) : COMMA_NONE;
-    profile->unclear += comma == COMMA_UNCLEAR;
-    profile->other += comma == COMMA_OTHER;
-    profile->points |= commas && !comma && cell->kind == CELL_NUMBER && strchr(cell->text, '.');
-    if ((comma == COMMA_DECIMAL && (!profile->decimal || line < profile->comma_line)) ||
-        (comma == COMMA_UNCLEAR && !profile->decimal &&
-         (!profile->comma_example || line < profile->comma_line))) {
-        int err = keep_example(&profile->comma_example, &profile->comma_line, line, cell->text);
-        if (err < 0)
-            return err;
-    }
-    if (comma == COMMA_DECIMAL) { /* number or text: known at the end */
-        profile->decimal++;
+    int err = add_marks(profile, line, cell, commas);
+    if (err < 0)
+        return err;
+    if (cell->unit && cell->kind != CELL_INFINITE &&
+        (!profile->units[cell->unit].cells++ || line < profile->units[cell->unit].line))
+        profile->units[cell->unit].line = line;
+    if (cell->mark == MARK_COMMA) /* number or text: known at the end */
         return 0;
-    }
     switch (cell->kind) {
     case CELL_MISSING:
         profile->missing++;
@@ -193,20 +206,74 @@ static int add_to_profile(struct profile *profile, size_t line, const struct cel
     return 0;
 }
 
-static int settle_commas(struct profile *profile)
+/* What the columns tell of the file's decimal mark. */
+struct marks {
+    char delimiter;
+    int commas, points; /* some column has decimal commas, points */
+};
+
+static int settle_column(struct profile *profile, const struct marks *file)
 {
+    enum mark by_file = !file->commas ? MARK_NONE : file->points ? MARK_OTHER : MARK_COMMA;
     if (profile->decimal && !profile->other) {
-        profile->comma = COMMA_DECIMAL;
+        profile->mark = MARK_COMMA;
         profile->numbers += profile->decimal;
     } else if (profile->decimal) {
         int none = !profile->texts;
         profile->texts += profile->decimal;
-        if (none || profile->comma_line < profile->text_line)
-            return keep_example(&profile->text_example, &profile->text_line, profile->comma_line,
-                                profile->comma_example);
-    } else if (profile->unclear && !profile->other && !profile->points)
-        profile->comma = COMMA_UNCLEAR;
+        if (none || profile->mark_line < profile->text_line)
+            return keep_example(&profile->text_example, &profile->text_line, profile->mark_line,
+                                profile->mark_example);
+    } else if (profile->points || profile->other || profile->money)
+        profile->mark = MARK_NONE;
+    else if (profile->unclear && (by_file || file->delimiter != ','))
+        profile->mark = by_file == MARK_COMMA ? MARK_COMMA : MARK_UNCLEAR_COMMA;
+    else if (profile->unclear_points && (by_file || (file->delimiter == ';' && !file->points)))
+        profile->mark = by_file == MARK_COMMA ? MARK_COMMA : MARK_UNCLEAR_POINT;
     return 0;
+}
+
+/* Of a plain number, until the column is known to have decimal points. */
+static int see_point(struct profile *profile, size_t line, const struct csv_field *field)
+{
+    enum mark mark = cell_point(field->text, field->length);
+    profile->points = mark == MARK_POINT;
+    if (mark != MARK_UNCLEAR_POINT || profile->unclear_points)
+        return 0;
+    char *text = mem_text_of(field->text, field->length);
+    int err = text ? see_mark(profile, line, mark, text) : SPH_EMEMORY;
+    mem_free(text);
+    return err;
+}
+
+static int see_points(void *user, size_t line, const struct csv_field *fields, size_t count)
+{
+    struct sheet *sheet = user;
+    int err = 0;
+    for (size_t i = 0; i < count && i < sheet->columns && !err; i++)
+        if (fields[i].kind == CSV_NUMBER && !sheet->text.profile[i].points)
+            err = see_point(&sheet->text.profile[i], line, &fields[i]);
+    return err;
+}
+
+/* Where commas part the cells, points are looked at only if quoted cells have decimal commas. */
+static int settle_marks(struct first_pass *pass)
+{
+    struct sheet *sheet = pass->sheet;
+    struct marks file = {.delimiter = sheet->text.delimiter};
+    int err = 0;
+    for (size_t i = 0; i < pass->width; i++)
+        file.commas |= sheet->text.profile[i].decimal && !sheet->text.profile[i].other;
+    if (file.commas && file.delimiter == ',')
+        err = csv_read(sheet->path, sheet->bytes, sheet->length, file.delimiter, see_points, sheet);
+    for (size_t i = 0; i < pass->width; i++)
+        file.points |= sheet->text.profile[i].points && !sheet->text.profile[i].decimal;
+    for (size_t i = 0; i < pass->width && !err; i++) {
+        err = settle_column(&sheet->text.profile[i], &file);
+        if (sheet->text.profile[i].mark == MARK_COMMA)
+            forget_cells(pass);
+    }
+    return err;
 }
 
 static int keep_first(struct first_pass *pass, size_t line, const struct csv_field *fields, size_t count)
@@ -262,12 +329,12 @@ static int add_field(struct first_pass *pass, size_t line, size_t column, const 
         return SPH_EMEMORY;
     memcpy(pass->text, field->text, field->length);
     pass->text[field->length] = '\0';
-    read_cell(pass->sheet, &cell, pass->text);
+    read_cell(pass->sheet, &cell, pass->text, 0);
     pass->again[column] += !strcmp(pass->text, pass->first[column]);
     int err = add_to_profile(profile, line, &cell, pass->sheet->text.delimiter != ',');
     if (!err)
         err = keep_cell(pass, row, column, &cell, &value);
-    if (!err && met && isnan(value))
+    if (!err && met && isnan(value) && !cell.mark)
         *met = (struct met){field->text, field->length, column, value};
     return err;
 }
@@ -276,7 +343,7 @@ static int first_row(void *user, size_t line, const struct csv_field *fields, si
 {
     struct first_pass *pass = user;
     struct profile *profile = pass->sheet->text.profile;
-    int commas = pass->sheet->text.delimiter != ',', err = 0;
+    int points = pass->sheet->text.delimiter != ',', err = 0;
     if (!pass->rows++)
         return keep_first(pass, line, fields, count);
     if (count != pass->width)
@@ -292,8 +359,8 @@ static int first_row(void *user, size_t line, const struct csv_field *fields, si
             continue;
         }
         profile[i].numbers++;
-        if (commas && !profile[i].points)
-            profile[i].points = memchr(field->text, '.', field->length) != NULL;
+        if (points && !profile[i].points)
+            err = see_point(&profile[i], line, field);
         if (out)
             out[i] = field->number;
     }
@@ -330,7 +397,7 @@ static int has_header(const struct first_pass *pass, const char *const *expected
     for (size_t i = 0; i < pass->width; i++) {
         struct cell cell;
         cell_read(&cell, pass->first[i]);
-        if (pass->sheet->text.delimiter != ',' && cell_comma(pass->first[i]) == COMMA_DECIMAL)
+        if (cell.mark == MARK_COMMA)
             cell.kind = CELL_NUMBER;
         if (cell.kind == CELL_TEXT && !pass->again[i] &&
             levels_find((char *const *)(uintptr_t)expected, expected_count, pass->first[i]) >= 0)
@@ -366,7 +433,7 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
         for (size_t i = 0; i < pass->width; i++) {
             struct cell cell;
             double value;
-            read_cell(pass->sheet, &cell, pass->first[i]);
+            read_cell(pass->sheet, &cell, pass->first[i], 0);
             int err = keep_cell(pass, 0, i, &cell, &value);
             if (!err)
                 err = add_to_profile(&sheet->text.profile[i], pass->first_line, &cell,
@@ -375,14 +442,9 @@ static int finish(struct first_pass *pass, const char *const *expected, size_t e
                 return err;
         }
     }
-    for (size_t i = 0; i < pass->width; i++) {
-        const struct profile *profile = &sheet->text.profile[i];
-        if (profile->decimal || profile->unclear || profile->other)
-            forget_cells(pass); /* what they are is settled later */
-        int err = settle_commas(&sheet->text.profile[i]);
-        if (err < 0)
-            return err;
-    }
+    int err = settle_marks(pass);
+    if (err < 0)
+        return err;
     if (pass->cells) {
         sheet->text.parsed_own = pass->cells;
         sheet->text.parsed = pass->cells + (sheet->text.header ? pass->width : 0);
@@ -470,12 +532,11 @@ static int later_row(void *user, size_t line, const struct csv_field *fields, si
     for (size_t i = 0; i < count; i++) {
         memcpy(text, fields[i].text, fields[i].length);
         text[fields[i].length] = '\0';
-        if (pass->sheet->text.profile[i].comma == COMMA_DECIMAL)
-            read_decimal(pass->sheet, &pass->cells[i], text);
-        else if (fields[i].kind == CSV_NUMBER)
+        int comma = pass->sheet->text.profile[i].mark == MARK_COMMA;
+        if (fields[i].kind == CSV_NUMBER && !comma)
             pass->cells[i] = (struct cell){.kind = CELL_NUMBER, .value = fields[i].number, .text = text};
         else
-            read_cell(pass->sheet, &pass->cells[i], text);
+            read_cell(pass->sheet, &pass->cells[i], text, comma);
         text += fields[i].length + 1;
     }
     return pass->row(pass->user, line, pass->cells);

@@ -30,7 +30,7 @@ struct looking {
 };
 
 /* id, Id, ID at the end, and no letter of a longer word before it: customer_id, PassengerId, but not paid. */
-static int is_called_id(const char *name)
+int useless_named_id(const char *name)
 {
     size_t n = strlen(name);
     if (n < 2 || tolower((unsigned char)name[n - 2]) != 'i' || tolower((unsigned char)name[n - 1]) != 'd')
@@ -48,7 +48,7 @@ static int is_called_index(const char *name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcasecmp(name, names[i]))
             return 1;
-    return is_called_id(name);
+    return useless_named_id(name);
 }
 
 /* The index that pandas writes has no name, and an empty name has become the column's number. */
@@ -132,7 +132,7 @@ int useless_drop(sph_data *data, const struct sheet *sheet)
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++) {
         looking.seen[i].looked_at = data->columns[i].role == COLUMN_FEATURE && !data->columns[i].needed;
-        looking.seen[i].named_id = is_called_id(data->columns[i].name);
+        looking.seen[i].named_id = useless_named_id(data->columns[i].name);
     }
     int err = sheet_scan(sheet, see_row, &looking);
     for (size_t i = 0; i < data->column_count; i++) {

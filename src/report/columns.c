@@ -3,6 +3,8 @@
  * How each column of a run's table is used. */
 #include "report/columns.h"
 
+#include <math.h>
+
 #include "net/net.h"
 
 /* The use of a column, such as "20 indicators". */
@@ -10,6 +12,7 @@ static void add_use(struct table *table, size_t row, const struct column *column
 {
     static const char *const uses[COLUMN_USES] = {NULL, "groups, not a feature", "times, not a feature",
                                                   "weights, not a feature"};
+    size_t levels = column_levels(column);
     if (column->role == COLUMN_DROPPED && column->use != COLUMN_FOR_NOTHING)
         table_words(table, row, 2, uses[column->use]);
     else if (column->role == COLUMN_DROPPED && column->why)
@@ -19,9 +22,9 @@ static void add_use(struct table *table, size_t row, const struct column *column
     else if (column->role == COLUMN_TARGET)
         table_words(table, row, 2, "target");
     else if (column->kind == COLUMN_TEXT && column->encoded)
-        table_text(table, row, 2, "mean target of %zu levels", column_levels(column));
+        table_text(table, row, 2, "mean target of %zu levels", levels);
     else if (column->kind == COLUMN_TEXT)
-        table_text(table, row, 2, "%zu indicators%s", column_levels(column),
+        table_text(table, row, 2, "%zu indicator%s%s", levels, levels == 1 ? "" : "s",
                    column->other ? ", the last of rare and new values" : "");
     else if (column->kind == COLUMN_DATE)
         table_text(table, row, 2, "year, month, day of the week, days since the first%s",
@@ -45,7 +48,7 @@ static void add_scaling(struct table *table, size_t row, const struct column *co
     if (!scaling->x_mean || (indicators && mean == 0 && scale == 1))
         text_add(&words, "not scaled");
     else if (column_width(column) == 1)
-        text_add(&words, "(x - %.4g) / %.4g%s", mean, scale, clipped);
+        text_add(&words, "(x %c %.4g) / %.4g%s", mean < 0 ? '+' : '-', fabs(mean), scale, clipped);
     else
         text_add(&words, "scaled, each by its own%s", clipped);
     table_take(table, row, 3, &words);

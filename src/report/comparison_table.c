@@ -155,7 +155,7 @@ static enum table_mark mark_of(const struct comparison *comparison, size_t row)
     size_t told_apart = 0;
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const struct comparison_pair *pair = &comparison->pairs[i];
-        told_apart += (pair->method == row || pair->reference == row) && pair->significant;
+        told_apart += (pair->method == row || pair->reference == row) && comparison_settled(pair);
     }
     return !comparison->input->warning && told_apart + 1 == comparison->input->count ? MARK_BEST : MARK_LEAD;
 }
@@ -178,7 +178,7 @@ void comparison_notes(struct text *notes, const struct comparison *const *list, 
         for (size_t i = 0; i < list[k]->pair_count; i++) {
             const struct comparison_pair *pair = &list[k]->pairs[i];
             approximate |= pair->pairs && !pair->test.exact && pair->test.n;
-            small |= pair->pairs > 1 && pair->pairs < 10;
+            small |= pair->pairs > 1 && pair->pairs < FEW_SPLITS;
             overlaps |= list[k]->input->overlap > 0;
             compared = 1;
         }
@@ -188,15 +188,13 @@ void comparison_notes(struct text *notes, const struct comparison *const *list, 
     table_line(notes, "Intervals: %d %% of %d resamples of the splits%s.", COMPARISON_PERCENT,
                COMPARISON_RESAMPLES, small ? "; with fewer than 10 splits they are too narrow" : "");
     if (list[0]->family > 1)
-        table_line(notes,
-                   "%s%s; corrected: p corrected for %zu comparisons by Holm, which decides significance.",
-                   p_words,
-                   approximate ? "; ~ is the normal approximation, used for more than 50 splits" : "",
-                   list[0]->family);
+        table_line(
+            notes, "%s%s; corrected: p corrected for %zu comparisons by Holm, which decides significance.",
+            p_words, approximate ? "; ~ is the normal approximation, used for more than 50 splits" : "",
+            list[0]->family);
     else
         table_line(notes, "%s%s.", p_words,
-                   approximate ? "; ~ is the normal approximation, used for more than 50 splits"
-                               : "");
+                   approximate ? "; ~ is the normal approximation, used for more than 50 splits" : "");
     if (overlaps)
         table_line(notes,
                    "t-test: p of the resampled t-test (Nadeau and Bengio), since the splits overlap; not "
@@ -217,8 +215,35 @@ static void add_edges(struct table *out, const struct comparison_input *input)
     text_free(&words);
 }
 
+/* What a constant prediction scores, and the methods whose mean is no better. */
+static void add_baseline(struct table *out, const struct comparison *comparison)
+{
+    const struct comparison_input *input = comparison->input;
+    struct text words = {0}, score = {0};
+    size_t behind = 0;
+    if (!input->baseline_cases)
+        return;
+    for (size_t m = 0; m < input->count; m++) {
+        double mean = comparison->lines[m].summary.mean;
+        int ahead = input->larger_is_better ? mean > input->baseline : mean < input->baseline;
+        if (!comparison->lines[m].summary.n || ahead)
+            continue;
+        text_add(&words, "%s%s", behind++ ? ", " : "; not better than it: ", input->methods[m].name);
+    }
+    text_add_general(&score, 4, input->baseline);
+    if (!words.failed && !score.failed)
+        table_line(
+            &out->notes, "Baseline, which predicts the training mean or the class frequencies: %s %s%s%s.",
+            input->metric, score.chars, words.length ? words.chars : "",
+            behind && !strcmp(input->metric, "accuracy") ? "; for imbalanced classes use metric: auc" : "");
+    out->failed |= words.failed || score.failed;
+    text_free(&words);
+    text_free(&score);
+}
+
 static void add_notes(struct table *out, const struct comparison *comparison)
 {
+    add_baseline(out, comparison);
     add_edges(out, comparison->input);
     if (!comparison->input->set) /* with several datasets, the overall table has the notes */
         comparison_notes(&out->notes, &comparison, 1);
@@ -283,7 +308,7 @@ void pairs_table(struct table *out, const struct comparison *comparison)
         table_words(out, i, METHOD, comparison->input->methods[pair->method].name);
         table_words(out, i, SET, comparison->input->set);
         fill_pair(out, i, comparison, pair);
-        if (pair->significant)
+        if (comparison_settled(pair))
             table_mark(out, i, SHOWN_DIFFERENCE, MARK_LEAD);
     }
 }

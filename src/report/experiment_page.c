@@ -207,6 +207,10 @@ static void add_set(const struct page *page, size_t set)
     if (has_mark(table, MARK_LEAD))
         report_note(page->report, "Bold: the %s mean; this is not a test.",
                     input->larger_is_better ? "largest" : "smallest");
+    if (has_mark(table, MARK_BEST))
+        report_note(page->report,
+                    "Green: the best mean, and significantly different from every other method by "
+                    "all tests that were made.");
     report_unfold(page->report);
     if (tables->pairs.row_count)
         report_table(page->report, &tables->pairs);

@@ -37,7 +37,17 @@ static void fill(struct table *out, const struct importances *found, size_t rows
     }
 }
 
-static int print(const struct importances *found, const char *dir, int json, const sph_sink *sink)
+/* Whether the run's network is no better than predicting the mean or the most frequent class. */
+static int is_no_better(const sph_run *run)
+{
+    return json_is_true(json_object_get(run->result, "no_better_than_baseline"));
+}
+
+static const char no_better[] =
+    "The network is not better than the baseline, so these numbers say nothing about the columns.";
+
+static int print(const struct importances *found, const sph_run *run, const char *dir, int json,
+                 const sph_sink *sink)
 {
     const char *word = sph_word(SPH_WORDS_METRIC, (int)found->metric)->word;
     struct table table = {0};
@@ -45,6 +55,8 @@ static int print(const struct importances *found, const char *dir, int json, con
     table_line(&table.title, "%s: how much worse %s gets when a column is shuffled", dir, word);
     table_line(&table.notes, "%s %.5g on %zu rows; each column shuffled %zu times", word, found->score,
                found->rows, found->repeats);
+    if (is_no_better(run))
+        table_line(&table.notes, "%s", no_better);
     int err;
     if (json)
         err = show_json(json_pack("{s:s, s:I, s:s, s:f, s:I, s:o}", "run", dir, "rows",
@@ -74,7 +86,7 @@ int sph_importance(const char *dir, const sph_importance_opts *opts, int json, c
         err = importances_find(&found, run, opts->data, metric, opts->repeats ? opts->repeats : REPEATS,
                                opts->seed, opts->progress ? tell : NULL, &opts);
     if (!err)
-        err = print(&found, dir, json, sink);
+        err = print(&found, run, dir, json, sink);
     importances_free(&found);
     sph_run_free(run);
     return err;
@@ -129,6 +141,8 @@ void page_add_importance(struct report *report, sph_run *run)
     }
     struct importances found = {0};
     int err = importances_find(&found, run, NULL, -1, REPEATS, 0, NULL, NULL);
+    if (!err && is_no_better(run))
+        report_warning(report, "%s", no_better);
     if (!err)
         add_importances(report, &found);
     else if (err != SPH_EMEMORY)

@@ -188,7 +188,7 @@ static void fill_calibration(struct table *table, const double *sure, const doub
 
 /* For each tenth of probability: the mean probability and the observed frequency, of the second of two classes or of the predicted
  * class of several. */
-static void add_calibration(struct report *report, const struct run_rows *rows)
+static void add_calibration(struct report *report, const struct run_rows *rows, const char *second)
 {
     double sure[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0}, gap = 0;
     for (size_t i = 0; i < rows->count; i++) {
@@ -207,11 +207,14 @@ static void add_calibration(struct report *report, const struct run_rows *rows)
     struct table table = {0};
     struct text caption = {0};
     fill_calibration(&table, sure, right, count);
-    text_add(&caption,
-             "Calibration on the test rows: %s. Points on the line are perfectly calibrated; the mean "
-             "distance from the line (expected calibration error) is ",
-             rows->outputs > 1 ? "the probability of the predicted class"
-                               : "the probability of the second class");
+    text_add(
+        &caption,
+        "Calibration on the test rows: the probability of %s%.60s%s. Each point stands for the rows whose "
+        "probability is in one tenth from 0 to 1; the table has their number, and a point of few rows "
+        "is uncertain. Points on the line are perfectly calibrated; the mean distance from the line, "
+        "weighted by rows (expected calibration error), is ",
+        rows->outputs > 1 ? "the predicted class" : "'", rows->outputs > 1 ? "" : second,
+        rows->outputs > 1 ? "" : "'");
     text_add_general(&caption, 3, gap);
     text_add(&caption, ".");
     add_points(report, &caption, "mean probability in each tenth", "observed frequency",
@@ -258,7 +261,7 @@ void page_add_rows(struct report *report, sph_run *run)
         add_targets(report, &rows);
     } else if (!err && rows.p && rows.count) {
         add_confusion(report, run);
-        add_calibration(report, &rows);
+        add_calibration(report, &rows, rows.data->labels ? rows.data->labels[1] : "");
     } else if (!err && json_object_get(run->schema, "images")) {
         add_confusion(report, run);
     }

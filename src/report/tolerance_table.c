@@ -57,7 +57,7 @@ static void table_times(struct table *out, size_t row, size_t column, const stru
 {
     if (pair)
         table_number(out, row, column, pow(10, pair->difference));
-    if (pair && pair->significant)
+    if (pair && comparison_settled(pair))
         table_mark(out, row, column, MARK_LEAD);
 }
 

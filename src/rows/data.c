@@ -19,6 +19,7 @@ void sph_data_free(sph_data *data)
     for (size_t i = 0; data->columns && i < data->column_count; i++) {
         mem_free(data->columns[i].name);
         mem_free_texts(data->columns[i].levels, data->columns[i].level_count);
+        mem_free_texts(data->columns[i].rare, data->columns[i].rare_count);
         mem_free(data->columns[i].statistics);
         mem_free(data->columns[i].why);
     }

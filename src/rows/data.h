@@ -28,12 +28,15 @@ struct column {
     enum column_kind kind;
     char **levels; /* (level_count) of a text feature, sorted bytewise */
     size_t level_count;
-    int other;      /* text: words that are none of the levels share one more, the last */
+    int other;   /* text: words that are none of the levels share one more, the last */
+    char **rare; /* (rare_count) of these words, those that training saw, sorted bytewise; NULL: not known */
+    size_t rare_count;
     size_t encoded; /* text: 0: an indicator for each level; else so many numbers stand for a level */
     double *
         statistics; /* (level_count + other, encoded): those numbers. NULL with encoded 1: x has the level's place
                            until data_encode knows the split */
     int decimal_comma;     /* its cells had decimal commas */
+    int unit;              /* of its numbers: an enum unit of data/sheet.h, 0: none */
     enum date_order order; /* dates */
     int times;             /* dates: some have a time of day */
     double first;          /* dates: the first of them, in days since 1970 */
@@ -84,6 +87,8 @@ struct data_reading {
     int named;    /* the names mean something: they came from a header or a known set */
     sph_missing missing;
     int refuse_unseen;
+    int like;            /* by a schema, as the table of training */
+    int units;           /* the columns' units are known */
     char delimiter;      /* the user's, 0: none given */
     char *missing_words; /* that stand for a missing cell, comma-separated, or NULL */
 };

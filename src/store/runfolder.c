@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -228,6 +229,22 @@ static struct json_member part_of(const char *key, const sph_scores *scores, con
     return (struct json_member){there ? key : "", there ? runfolder_scores(scores) : NULL};
 }
 
+static double score_of(const sph_scores *scores, const char *metric)
+{
+    for (size_t i = 0; i < scores->count; i++)
+        if (!strcmp(scores->name[i], metric))
+            return scores->value[i];
+    return (double)NAN;
+}
+
+static int is_no_better(const sph_result *result)
+{
+    const sph_scores *test = &result->test, *constant = &result->baseline;
+    return test->rows && constant->rows &&
+           (score_of(test, "rmse") >= score_of(constant, "rmse") ||
+            score_of(test, "accuracy") <= score_of(constant, "accuracy"));
+}
+
 int runfolder_write_result(const char *dir, const sph_result *result, const char *reason, const char *warning,
                            const json_t *more, json_t **out)
 {
@@ -237,6 +254,7 @@ int runfolder_write_result(const char *dir, const sph_result *result, const char
                 {"epochs", json_count(result->epochs)}, {"best_epoch", json_count(result->best_epoch)},
                 {"seconds", json_number(result->seconds)}, {"diverged", json_boolean(result->diverged)},
                 JSON_IF(result->diverged && reason, "reason", json_string(reason)),
+                JSON_IF(is_no_better(result), "no_better_than_baseline", json_true()),
                 JSON_IF(warning, "warning", json_string(warning)));
     int failed = !object || (more && json_object_update(object, (json_t *)more));
     int err = failed ? out_of_memory(RUNFOLDER_RESULT) : write_json(dir, RUNFOLDER_RESULT, object, 2);

@@ -127,7 +127,8 @@ check "the page's most important column is not $first" grep -q "<tr><th scope=\"
 cp houses.csv more.csv
 sed -i '5s/,[a-z ]*,[a-z ]*,"/,clay,moon,"/' more.csv
 run 0 predict houses0 --data more.csv --keep id --out more-p.csv
-notes "2 cells"
+notes walls 'clay'
+notes place 'moon'
 check "ids are not carried along" [ "$(head -2 more-p.csv | cut -d, -f1 | tr '\n' ' ')" = "id 1 " ]
 
 # ---- a researcher: two methods on the same rows, then a look at all of them

@@ -18,7 +18,8 @@ stop() {
     check "$1: exit $code, expected $2" [ $code -eq "$2" ]
 }
 stop INT 130 stopped
-fails stopped
+has_error stopped
+notes key=resume
 absent stopped/model.safetensors stopped/result.json
 no_temporaries stopped
 run 1 eval stopped --data t.csv
@@ -31,6 +32,7 @@ same_run whole stopped
 # ---- the end of a finished run
 timeless stopped/result.json >before
 run 0 train --resume --out stopped
+notes key=resume
 sed '/^seconds/d' out >again
 same_run whole stopped
 check "resuming a finished run trained again" cmp -s before <(timeless stopped/result.json)
@@ -64,6 +66,7 @@ same_run whole moved
 
 # ---- --resume where nothing has begun yet begins
 run 0 train --resume --data t.csv --target y --epochs 2 --out fresh
+notes key=resume
 run 1 train --resume --out nowhere
 fails file path=nowhere
 absent nowhere
