@@ -26,7 +26,7 @@ static char *sample(void)
     snprintf(
         text, 8192,
         "id,town,size,size,price,class\n"
-        "1,Bonn,10,1,\"$1,000\",cat\n2,\"Ulm\",,2,$2,dog\n3,Bonn,30,3,$3,bird\n4,,40,4,,dog\n5,Ulm,5,5,5%%,\n"
+        "1,Bonn,10,1,\"$1,000\",cat\n2,\"Ulm\",,2,$2,dog\n3,Bonn,30,3,$3,bird\n4,,40,4,,dog\n5,Ulm,5,5,$5,\n"
         "6,Ulm,1,1,$1,cat\n7,%s,1,2,3,bird\n8,%s,1,2,3,bird\n9,Ulm,1,1,1,cat\n",
         longest, longest);
     return text;
