@@ -455,6 +455,7 @@ static const struct default_row rows[] = {
     {OPTION_NATURAL, FOR_ALL, NULL, NULL, leave_unset, "off"},
     {OPTION_MICRO, FOR_ALL, NULL, NULL, leave_unset, "the whole batch"},
     {OPTION_MEMORY, FOR_ALL, NULL, NULL, leave_unset, "normal"},
+    {OPTION_SYNC_NORM, FOR_ALL, NULL, NULL, leave_unset, "on"},
     {OPTION_SEED_SPLIT, FOR_ALL, NULL, NULL, leave_unset, "--seed"},
     {OPTION_SEED_INIT, FOR_ALL, NULL, NULL, leave_unset, "--seed"},
 };

@@ -50,13 +50,24 @@ size_t ranks_least(const struct trainer *t, size_t number)
     return least;
 }
 
-void trainer_share(struct trainer *t)
+void trainer_give(struct trainer *t, const struct comm *comm, size_t from)
 {
     struct trainer_span span[TRAINER_SPANS];
-    size_t count = t->team.comm ? trainer_spans(t, span) : 0;
+    size_t count = trainer_spans(t, span);
     for (size_t i = 0; i < count; i++)
-        comm_broadcast(t->team.comm, 0, span[i].data,
+        comm_broadcast(comm, from, span[i].data,
                        span[i].count * (span[i].is_f64 ? sizeof(double) : t->k->size));
-    if (count)
+    if (comm->rank != from)
         trainer_restored(t);
+}
+
+void trainer_share(struct trainer *t)
+{
+    if (t->team.comm)
+        trainer_give(t, t->team.comm, 0);
+}
+
+void trainer_set_place(struct trainer *t, const struct trainer_place *at)
+{
+    t->at = *at;
 }

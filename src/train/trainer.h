@@ -70,8 +70,11 @@ int trainer_stopped(const struct trainer *trainer);
 /* At most so many steps from where it is, without observers. The last step of an epoch also scores the validation part. */
 int trainer_advance(struct trainer *trainer, uint64_t steps, const sph_observer *observers, size_t count);
 
-/* Every rank's training <- rank 0's, which may have been read from a checkpoint. */
+/* Every rank's training <- rank 0's, which may have been read from a checkpoint; or, of one that a rank trains alone, <- that
+ * rank's. set_place: only where it is, for those who ask; it does not go on from there. */
 void trainer_share(struct trainer *trainer);
+void trainer_give(struct trainer *trainer, const struct comm *comm, size_t from);
+void trainer_set_place(struct trainer *trainer, const struct trainer_place *at);
 
 /* What an observer would see now, borrowed until the next step. */
 sph_view trainer_view(struct trainer *trainer);
