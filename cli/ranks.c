@@ -10,7 +10,9 @@ int ranks_open(const struct args *args, struct comm **out)
     *out = NULL;
     if (launcher.size > 1 || args_on(args, "mpi"))
         err = sph_comm_open(out);
-    if (err && launcher.rank) { /* if rank 0 fails as well, the launcher ends this process before it repeats the message */
+    if (err &&
+        launcher
+            .rank) { /* if rank 0 fails as well, the launcher ends this process before it repeats the message */
         sleep(1);
         cli_silence(0);
     }

@@ -44,8 +44,9 @@ void stop_catch(const struct command *command, const char *advice)
         return;
     char text[4096];
     snprintf(text, sizeof text, "stopped; %s", advice ? advice : "");
-    last_length = !advice ? 0 : cli_line(last_words, sizeof last_words, "error", "stopped", command,
-                           &(struct sph_failure){.text = text});
+    last_length = !advice ? 0
+                          : cli_line(last_words, sizeof last_words, "error", "stopped", command,
+                                     &(struct sph_failure){.text = text});
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);

@@ -407,16 +407,17 @@ static int tell(sph_job *job, const sph_result *result, const struct args *args,
     return code;
 }
 
-/* The part of train that other processes than the first have: it prints nothing. */
+/* The part of train that other processes than the first have. The first one prints what happened and has the exit code: a
+ * launcher ends all of them when one of them fails. */
 static int follow(sph_job *job, const struct args *args)
 {
     sph_result result = {0};
     const sph_observer observer = {.start = catch_stop, .step = stop_if_asked};
     if (!args_on(args, "quiet"))
         sph_job_foresee(job);
-    int err = sph_job_run(job, args_on(args, "resume"), &observer, 1, &result);
+    sph_job_run(job, args_on(args, "resume"), &observer, 1, &result);
     stop_over();
-    return err ? cli_fail_with(args->command, err) : result.stopped ? stop_end() : EXIT_DONE;
+    return EXIT_DONE;
 }
 
 static int train(sph_job *job, const struct args *args, const struct comm *comm)

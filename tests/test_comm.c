@@ -393,8 +393,8 @@ static void local_statistics_are_other_ones_and_end_the_same_on_all_ranks(void *
 
 /* ---------------------------------------------------------------- what goes wrong */
 
-static void assert_all_fail(size_t size, const struct training *how, int code, const char *key, const char *path,
-                            const char *word)
+static void assert_all_fail(size_t size, const struct training *how, int code, const char *key,
+                            const char *path, const char *word)
 {
     struct training ranks[RANKS];
     train_by(size, how, ranks);
@@ -413,7 +413,10 @@ static void a_failure_of_one_rank_reaches_all(void **state)
     struct training how = plain;
     how.loses = 1;
     for (size_t size = 2; size <= RANKS; size++)
-        assert_all_fail(size, &how, SPH_EIO, "", "picture.jpg", size == 2 ? "rank 1" : size == 3 ? "rank 2" : "rank 3");
+        assert_all_fail(size, &how, SPH_EIO, "", "picture.jpg",
+                        size == 2   ? "rank 1"
+                        : size == 3 ? "rank 2"
+                                    : "rank 3");
 }
 
 static void divergence_is_the_same_on_all_ranks(void **state)

@@ -81,7 +81,7 @@ int comm_agree(struct comm *comm, int err)
             break;
     }
     comm->failed = failure_set(&failure);
-    if (failed < (double)comm->size)
+    if (from && failed < (double)comm->size)
         sph_fail_in(comm->failed, "rank %zu", from);
     return comm->failed;
 }

@@ -343,7 +343,6 @@ static const struct default_row rows[] = {
     {OPTION_VAL, FOR_REFERENCE, NULL, "0", NULL, NULL},
     {OPTION_VAL, FOR_ALL, is_cv, "0", NULL, NULL},
     {OPTION_FOLDS, FOR_ALL, is_cv, "5", NULL, "5"},
-
     {OPTION_GRAY, FOR_ALL, has_images, "false", NULL, NULL},
     {OPTION_GRAY, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, has_pictures, "false", NULL, NULL},

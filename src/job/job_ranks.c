@@ -25,7 +25,8 @@ int job_ranks_agree(const struct job_run *run, int err)
 }
 
 /* All ranks return the same: this is agreed. */
-static int differs(const struct job_run *run, const void *data, size_t bytes, const char *key, const char *what)
+static int differs(const struct job_run *run, const void *data, size_t bytes, const char *key,
+                   const char *what)
 {
     size_t rank = comm_differs(run->job->comm, data, bytes);
     return rank ? sph_fail_key(SPH_EARG, key, "rank %zu %s", rank, what) : 0;
@@ -39,12 +40,12 @@ int job_ranks_check(const struct job_run *run)
         return 0;
     int err = differs(run, version, strlen(version), "mpi", "runs another version of spherelu than rank 0");
     if (!err)
+        err = differs(run, &run->content, sizeof run->content, "data",
+                      "reads other data than rank 0: all processes must see the same files");
+    if (!err)
         err = job_ranks_agree(run, config_write(&run->job->spec, &options));
     if (!err)
         err = differs(run, options, strlen(options), "mpi", "was started with other options than rank 0");
-    if (!err)
-        err = differs(run, &run->content, sizeof run->content, "data",
-                      "reads other data than rank 0: all processes must see the same files");
     mem_free(options);
     return err;
 }
@@ -52,8 +53,9 @@ int job_ranks_check(const struct job_run *run)
 int job_ranks_check_folder(const struct job_run *run)
 {
     char there[2] = {(char)file_exists(run->folder.config), (char)file_exists(run->folder.checkpoint)};
-    return differs(run, there, sizeof there, "out",
-                   "does not see the run folder that rank 0 sees: --resume needs a folder that all processes share");
+    return differs(
+        run, there, sizeof there, "out",
+        "does not see the run folder that rank 0 sees: --resume needs a folder that all processes share");
 }
 
 struct fit_team job_ranks_team(const struct job_run *run)

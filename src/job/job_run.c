@@ -200,10 +200,10 @@ static int make_trainers(struct job_run *run, const sph_split *parts)
             break;
         err = k ? fit_new_beside(&run->trainers[k], run->nets[k], run->trainers[0], run->data, parts,
                                  job_member_fold(run, k), &opts)
-              : run->start ? fit_new_scaled(&run->trainers[k], run->nets[k], &run->start->nets[k]->scaling,
-                                            run->data, parts, &opts)
-                           : fit_new(&run->trainers[k], run->nets[k], run->data, parts, &opts,
-                                     job_ranks_team(run));
+              : run->start
+                  ? fit_new_scaled(&run->trainers[k], run->nets[k], &run->start->nets[k]->scaling, run->data,
+                                   parts, &opts)
+                  : fit_new(&run->trainers[k], run->nets[k], run->data, parts, &opts, job_ranks_team(run));
     }
     if (err == SPH_EFORMAT && spec->options.data && !*sph_failure()->path) /* a number that cannot be used */
         sph_fail_move(err, spec->options.data, 0, 0);
@@ -502,8 +502,8 @@ static int tune(struct job_run *run)
 static int enter(struct job_run *run, int resume)
 {
     const char *out = run->job->request.asked.options.out;
-    int err = out ? folder_name(&run->folder, out)
-                  : sph_fail_key(SPH_EARG, "out", "empty, expected a run folder");
+    int err =
+        out ? folder_name(&run->folder, out) : sph_fail_key(SPH_EARG, "out", "empty, expected a run folder");
     err = job_ranks_agree(run, err ? err : begin_folder(run, resume));
     return err || !resume ? err : job_ranks_check_folder(run);
 }

@@ -255,7 +255,8 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       OPTION_WORDS(SPH_VARIANCES), "bn: divide the running variance by n - 1 (unbiased) or by n (biased)")   \
     X(SYNC_NORM, sync_norm, "sync-norm", WORD, SYNC_NORMS, "", "training", "sync_norm",                      \
       OPTION_WORDS(OPTION_SYNC_NORMS),                                                                       \
-      "several processes (mpirun): bn, mbn and imn use statistics of the whole batch, or of the samples of each process") \
+      "several processes (mpirun): bn, mbn and imn use statistics of the whole batch, or of the samples of " \
+      "each process")                                                                                        \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "minimum time between checkpoints; 0: after every epoch")                   \
     X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \

@@ -82,10 +82,11 @@ int sph_comm_open(struct comm **out)
     }
     comm->row = row;
     if (launcher.size > 1 && comm->size != launcher.size) {
-        err = sph_fail_key(SPH_EARG, "mpi",
-                           "the launcher started %zu processes, but %s sees %zu: the launcher belongs to another "
-                           "MPI library; use its own mpirun, or set SPHERELU_MPI to openmpi or mpich",
-                           launcher.size, row->name, comm->size);
+        err = sph_fail_key(
+            SPH_EARG, "mpi",
+            "the launcher started %zu processes, but %s sees %zu: the launcher belongs to another "
+            "MPI library; use its own mpirun, or set SPHERELU_MPI to openmpi or mpich",
+            launcher.size, row->name, comm->size);
         sph_comm_close(comm);
         return err;
     }

@@ -34,10 +34,10 @@ int norm_state_new(struct norm_state **out, const struct norm_ops *row, const st
         return SPH_EMEMORY;
     state->width = room->width;
     state->shares = room->shares;
-    state->momentum = room->momentum;
+    state->running.momentum = room->momentum;
     state->epsilon = room->epsilon;
     state->ranks.comm = comm_many(room->comm) ? room->comm : NULL;
-    state->biased = room->variance == SPH_VARIANCE_BIASED;
+    state->running.biased = room->variance == SPH_VARIANCE_BIASED;
     if (row->batch)
         own_batch(state, room->k);
     size_t length = kernel_pad(room->width), size = room->k->size;
@@ -65,7 +65,7 @@ void norm_state_free(struct norm_state *state)
 
 void norm_state_share(struct norm_state *state, const struct layer_weights *also)
 {
-    state->also = also;
+    state->running.also = also;
 }
 
 /* ---------------------------------------------------------------- shares */
@@ -121,7 +121,7 @@ void norm_update_running(const struct op *op, const double *batch, double correc
     struct norm_state *state = op->norm.state;
     op->k->to_double(state->width, running, state->statistic);
     for (size_t j = 0; j < state->width; j++)
-        state->statistic[j] += state->momentum * (batch[j] * correction - state->statistic[j]);
+        state->statistic[j] += state->running.momentum * (batch[j] * correction - state->statistic[j]);
     op->k->from_double(state->width, state->statistic, running);
 }
 
@@ -149,8 +149,8 @@ void norm_join_mean(const struct op *op, size_t tensor, size_t tiles, size_t row
     for (size_t j = 0; j < state->width; j++)
         state->merged[0][j] /= state->ranks.count;
     norm_update_running(op, state->merged[0], 1, op->weights->norm[tensor]);
-    if (state->also)
-        norm_update_running(op, state->merged[0], 1, state->also->norm[tensor]);
+    if (state->running.also)
+        norm_update_running(op, state->merged[0], 1, state->running.also->norm[tensor]);
 }
 
 void norm_gather_mean_back(const struct op *op, const struct tile *tile)

@@ -72,7 +72,7 @@ static void join(const struct op *op, size_t tiles, size_t rows)
     for (size_t j = 0; j < state->width; j++)
         var[j] /= count;
     norm_update_running(op, state->merged[0], 1, op->weights->norm[MEAN]);
-    norm_update_running(op, var, count > 1 && !state->biased ? count / (count - 1) : 1,
+    norm_update_running(op, var, count > 1 && !state->running.biased ? count / (count - 1) : 1,
                         op->weights->norm[VAR]);
     op->k->from_double(state->width, state->merged[0], state->mean);
     set_scale(op, var);

@@ -16,6 +16,13 @@ struct norm_back {
     void *factor, *across, *offset;
 };
 
+/* How running statistics take a batch. */
+struct norm_running {
+    double momentum;
+    int biased;                       /* the running variance is */
+    const struct layer_weights *also; /* set by norm_state_share, or NULL */
+};
+
 /* What a statistic of the batch is made of. */
 struct norm_ranks {
     const struct comm *comm; /* NULL: this process */
@@ -27,9 +34,8 @@ struct norm_ranks {
  * f64, so that the result does not depend on which worker ran which tile. */
 struct norm_state {
     size_t width, shares;
-    double momentum, epsilon;
-    int biased;                       /* the running variance is biased */
-    const struct layer_weights *also; /* set by norm_state_share, or NULL */
+    double epsilon;
+    struct norm_running running;
     void *rows;                       /* (rows, groups, the row's row_numbers) */
     void *work;                       /* (workers, the row's work, width padded) */
     double *work64;                   /* (workers, the row's work64, width padded) f64 */
@@ -41,7 +47,7 @@ struct norm_state {
     void *mean, *scale, *shift;       /* (width) forward */
     struct norm_back back;            /* (width) backward */
     struct norm_ranks ranks;
-    struct mem_owned owned;           /* owns all arrays above */
+    struct mem_owned owned; /* owns all arrays above */
 };
 
 /* Start of a share in share[which]; the share of a slice; the number of shares. */

@@ -21,7 +21,8 @@ struct evaluator_opts {
      * by members f, f + folds, ... NULL: every row by all. */
     const size_t *fold_end; /* (folds), borrowed */
     size_t folds;
-    struct comm *comm; /* ranks that share the rows and get the same scores, borrowed; NULL: this process alone */
+    struct comm
+        *comm; /* ranks that share the rows and get the same scores, borrowed; NULL: this process alone */
 };
 
 /* Makes a plan for up to `rows` rows at a time. */

@@ -110,7 +110,8 @@ static struct member *take(struct members *m)
         ;
     for (size_t k = 0; k < m->members; k++) {
         struct member *member = &m->member[k];
-        if (!member->busy && k % comm_size(m->comm) == (m->comm ? m->comm->rank : 0) && !is_finished(member) && (!next || epochs_of(member) < epochs_of(next)))
+        if (!member->busy && k % comm_size(m->comm) == (m->comm ? m->comm->rank : 0) &&
+            !is_finished(member) && (!next || epochs_of(member) < epochs_of(next)))
             next = member;
     }
     if (next)

@@ -48,8 +48,9 @@ struct trainer_setup {
     const double *row_weights;  /* (train's rows) factors on their losses, borrowed likewise; NULL: all 1 */
     const double *val_weights;  /* (val's rows) likewise, on those that val_loss is the mean of           */
     size_t most_rows;           /* of the sources that trainer_score will see; 0: not known */
-    struct comm *comm; /* the ranks that train it together, each with all rows in sight, borrowed for the trainer's life; NULL: this process alone */
-    int local_norm;    /* batch statistics are those of a rank's own rows (sync_norm off) */
+    struct comm *
+        comm; /* the ranks that train it together, each with all rows in sight, borrowed for the trainer's life; NULL: this process alone */
+    int local_norm; /* batch statistics are those of a rank's own rows (sync_norm off) */
 };
 
 int trainer_new(struct trainer **out, const struct trainer_setup *setup);
