@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "comm/comm.h"
@@ -105,25 +104,4 @@ void sph_comm_close(struct comm *comm)
 size_t sph_comm_rank(const struct comm *comm)
 {
     return comm ? comm->rank : 0;
-}
-
-size_t sph_comm_ranks(const struct comm *comm)
-{
-    return comm ? comm->size : 1;
-}
-
-const char *sph_comm_library(const struct comm *comm)
-{
-    return comm ? comm->row->name : comm_alone.name;
-}
-
-double sph_comm_time_sum(struct comm *comm, void *bytes, size_t count, size_t repeats)
-{
-    char ready = 0;
-    comm_broadcast(comm, 0, &ready, 1);
-    comm_sum(comm, bytes, count / sizeof(float), 0); /* the first one is slower, and all begin behind it */
-    double began = clock_seconds();
-    for (size_t i = 0; i < repeats; i++)
-        comm_sum(comm, bytes, count / sizeof(float), 0);
-    return (clock_seconds() - began) / (double)repeats;
 }

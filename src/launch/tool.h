@@ -23,10 +23,5 @@ int sph_comm_open(struct comm **out);
 void sph_comm_close(struct comm *comm); /* NULL is fine */
 
 size_t sph_comm_rank(const struct comm *comm);         /* NULL: 0 */
-size_t sph_comm_ranks(const struct comm *comm);        /* NULL: 1 */
-const char *sph_comm_library(const struct comm *comm); /* the MPI library, with its version */
-
-/* The mean seconds of so many sums of so many bytes over all ranks, which all have to ask for it. */
-double sph_comm_time_sum(struct comm *comm, void *bytes, size_t count, size_t repeats);
 
 #endif
