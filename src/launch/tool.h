@@ -22,6 +22,6 @@ struct comm;
 int sph_comm_open(struct comm **out);
 void sph_comm_close(struct comm *comm); /* NULL is fine */
 
-size_t sph_comm_rank(const struct comm *comm);         /* NULL: 0 */
+size_t sph_comm_rank(const struct comm *comm); /* NULL: 0 */
 
 #endif

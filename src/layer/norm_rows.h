@@ -36,16 +36,16 @@ struct norm_state {
     size_t width, shares;
     double epsilon;
     struct norm_running running;
-    void *rows;                       /* (rows, groups, the row's row_numbers) */
-    void *work;                       /* (workers, the row's work, width padded) */
-    double *work64;                   /* (workers, the row's work64, width padded) f64 */
-    size_t *share_rows;               /* (shares) rows in each share */
-    void *share[2];                   /* (shares, width) each: gathered sums */
-    double *merged[2], *spare;        /* (width) f64: merged sums; merged[1] lies behind merged[0] */
-    double *statistic;                /* (width) f64: new running statistic */
-    double *inverse;                  /* (width) f64: 1 / sigma */
-    void *mean, *scale, *shift;       /* (width) forward */
-    struct norm_back back;            /* (width) backward */
+    void *rows;                 /* (rows, groups, the row's row_numbers) */
+    void *work;                 /* (workers, the row's work, width padded) */
+    double *work64;             /* (workers, the row's work64, width padded) f64 */
+    size_t *share_rows;         /* (shares) rows in each share */
+    void *share[2];             /* (shares, width) each: gathered sums */
+    double *merged[2], *spare;  /* (width) f64: merged sums; merged[1] lies behind merged[0] */
+    double *statistic;          /* (width) f64: new running statistic */
+    double *inverse;            /* (width) f64: 1 / sigma */
+    void *mean, *scale, *shift; /* (width) forward */
+    struct norm_back back;      /* (width) backward */
     struct norm_ranks ranks;
     struct mem_owned owned; /* owns all arrays above */
 };
