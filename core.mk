@@ -21,7 +21,7 @@ comma := ,
 core  := $(BUILD)/core$(if $(wasm),-wasm)$(if $(SAN),-$(subst $(comma),-,$(SAN)))
 
 # ---------------------------------------------------------------- sources
-rooms    := base compute param layer net rows train boundary
+rooms    := base comm compute param layer net rows train boundary
 included := $(shell sed -n 's:.*"\(compute/.*\.c\)".*:src/\1:p' src/compute/variant.c)
 sources  := $(filter-out $(included) src/compute/variant.c,$(sort $(wildcard $(rooms:%=src/%/*.c))))
 

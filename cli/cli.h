@@ -41,6 +41,7 @@ struct command {
     size_t words_needed;
     int last_repeats;    /* the last of them may be given several times         */
     const char *repeats; /* the option that may be given several times, or NULL */
+    int ranks;           /* several processes work together: only the first one prints */
     int (*run)(const struct args *args);
 };
 
@@ -149,6 +150,9 @@ int cli_fail_at(const struct command *command, const char *path, const char *for
 int cli_no_memory(const struct command *command);
 int cli_fail_with(const struct command *command, int err);
 int cli_fail_more(const struct command *command, int err, const char *format, ...) CLI_WORDS_AT(3);
+/* Errors and notes are not printed: another process prints them. */
+void cli_silence(int on);
+
 void cli_note(const struct command *command, const char *name, const char *format, ...) CLI_WORDS_AT(3);
 
 /* Such a line with its end, of a kind ("error", "note"), into out; its length. */

@@ -11,6 +11,7 @@
 #include "base/tool.h"
 #include "cli.h"
 #include "file/tool.h"
+#include "launch/tool.h"
 #include "report/tool.h"
 
 const struct command *const cli_commands[COMMANDS] = {CLI_COMMANDS(CLI_COMMAND_ROW)};
@@ -69,6 +70,7 @@ static int run(int argc, char **argv)
     const struct command *command = find_command(name);
     if (!command)
         return unknown_command(name);
+    cli_silence(command->ranks && sph_launcher_find().rank > 0);
     char *help[] = {"--help"};
     int code = asked ? args_parse(&args, command, 1, help, 0) : args_parse(&args, command, argc, argv, 2);
     if (code)

@@ -95,10 +95,19 @@ size_t cli_line(char *out, size_t size, const char *kind, const char *code, cons
     return line.used + 1;
 }
 
+static int silent;
+
+void cli_silence(int on)
+{
+    silent = on;
+}
+
 static void print_line(const char *kind, const char *code, const struct command *command,
                        const struct sph_failure *failure)
 {
     char line[LINE_SIZE];
+    if (silent)
+        return;
     cli_line(line, sizeof line, kind, code, command, failure);
     fputs(line, stderr);
 }

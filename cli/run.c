@@ -11,7 +11,7 @@
 #include "base/tool.h"
 #include "cli.h"
 #include "compare/tool.h"
-#include "launcher.h"
+#include "launch/tool.h"
 #include "progress.h"
 #include "stop.h"
 
@@ -96,7 +96,7 @@ static int divide(const struct args *args, struct division *division)
 {
     size_t threads = 1;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    struct launcher launcher = launcher_find();
+    struct sph_launcher launcher = sph_launcher_find();
     int code = args_size(args, "threads", 1, &threads);
     *division = (struct division){0};
     if (!code)

@@ -17,7 +17,7 @@ int stop_end(void)
 {
     if (last_length && write(STDERR_FILENO, last_words, last_length) < 0)
         last_length = 0;
-    return 128 + came;
+    return 128 + (came ? came : SIGTERM); /* 0: another process got it */
 }
 
 /* The work did not come to a place where it can stop: what is on the disk is whole at any moment. */
@@ -43,9 +43,10 @@ void stop_catch(const struct command *command, const char *advice)
     if (caught++)
         return;
     char text[4096];
-    snprintf(text, sizeof text, "stopped; %s", advice);
-    last_length = cli_line(last_words, sizeof last_words, "error", "stopped", command,
-                           &(struct sph_failure){.text = text});
+    snprintf(text, sizeof text, "stopped; %s", advice ? advice : "");
+    last_length = !advice ? 0
+                          : cli_line(last_words, sizeof last_words, "error", "stopped", command,
+                                     &(struct sph_failure){.text = text});
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);

@@ -10,7 +10,7 @@
 
 struct command;
 
-/* advice: what the user may do next. A second call does nothing. */
+/* advice: what the user may do next; NULL: another process says it. A second call does nothing. */
 void stop_catch(const struct command *command, const char *advice);
 void stop_over(void);  /* the work came back: no more haste                          */
 int stop_signal(void); /* the signal that came, 0: none                              */

@@ -15,16 +15,19 @@
 #include "job/tool.h"
 #include "layer/tool.h"
 #include "progress.h"
+#include "ranks.h"
 #include "report/tool.h"
 #include "stop.h"
 #include "train/tool.h"
 
+/* self: the folder; NULL: another process says how to go on. */
 static int catch_stop(void *self, const sph_view *view)
 {
     char words[4096];
     (void)view;
-    snprintf(words, sizeof words, "continue with: spherelu train --resume --out %s", (const char *)self);
-    stop_catch(&command_train, words);
+    snprintf(words, sizeof words, "continue with: spherelu train --resume --out %s",
+             self ? (const char *)self : "");
+    stop_catch(&command_train, self ? words : NULL);
     return 0;
 }
 
@@ -343,12 +346,14 @@ static int print_result(const sph_job *job, const struct command *command)
 }
 
 /* What a training would be, and nothing is written. */
-static int dry_run(sph_job *job, const struct args *args)
+static int dry_run(sph_job *job, const struct args *args, int first)
 {
     sph_job_size size;
     int err = sph_job_dry_run(job, &size);
     if (err)
         return cli_fail_with(args->command, err);
+    if (!first)
+        return EXIT_DONE;
     if (args_on(args, "json")) {
         json_t *object =
             json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "train_rows", (json_int_t)size.train_rows,
@@ -430,7 +435,20 @@ static enum resumes find_resumed(const struct args *args)
                                                      : RESUMES;
 }
 
-static int train(sph_job *job, const struct args *args)
+/* The part of train that other processes than the first have. The first one prints what happened and has the exit code: a
+ * launcher ends all of them when one of them fails. */
+static int follow(sph_job *job, const struct args *args)
+{
+    sph_result result = {0};
+    const sph_observer observer = {.start = catch_stop, .step = stop_if_asked};
+    if (!args_on(args, "quiet"))
+        sph_job_foresee(job);
+    sph_job_run(job, args_on(args, "resume"), &observer, 1, &result);
+    stop_over();
+    return EXIT_DONE;
+}
+
+static int train(sph_job *job, const struct args *args, const struct comm *comm)
 {
     const struct command *command = args->command;
     struct progress progress;
@@ -452,7 +470,7 @@ static int train(sph_job *job, const struct args *args)
     progress_clear(&progress);
     if (!err || err == SPH_EDIVERGED)
         err = make_texts(job) < 0 ? SPH_EMEMORY : err;
-    if (stop_signal() && !err && result.stopped)
+    if ((stop_signal() || comm) && !err && result.stopped)
         return stop_end();
     if (!err && resumes == RESUMES_FINISHED && !args_on(args, "json"))
         cli_note(command, "resume", "the run was already finished; to continue it, use --epochs");
@@ -469,14 +487,22 @@ static int train(sph_job *job, const struct args *args)
 static int run_train(const struct args *args)
 {
     sph_job *job = NULL;
-    int err = sph_job_new(&job);
+    struct comm *comm = NULL;
+    int code = ranks_open(args, &comm), err = code ? 0 : sph_job_new(&job);
     if (err)
-        return cli_fail_with(args->command, err);
+        code = cli_fail_with(args->command, err);
+    if (code)
+        goto out;
+    int first = !sph_comm_rank(comm);
     sph_job_recommend(job);
-    int code = set_options(job, args);
-    if (!code)
-        code = args_on(args, "dry-run") ? dry_run(job, args) : train(job, args);
+    sph_job_set_comm(job, comm);
+    if (!(code = set_options(job, args)))
+        code = args_on(args, "dry-run") ? dry_run(job, args, first)
+               : first                  ? train(job, args, comm)
+                                        : follow(job, args);
+out:
     sph_job_free(job);
+    sph_comm_close(comm); /* behind the last line: others wait here for this process */
     return code;
 }
 
@@ -489,6 +515,9 @@ static const sph_option options[] = {
      "measure a few steps, print the sizes of the three sets and the expected time, memory and disk space, "
      "and "
      "write nothing"},
+    {"mpi", NULL, "", "run",
+     "train with the other processes of the same mpirun or srun, also if its variables are not recognized "
+     "(docs/scale.md)"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };
@@ -532,5 +561,6 @@ const struct command command_train = {
     .options = options,
     .count = sizeof options / sizeof *options,
     .takes_job = 1,
+    .ranks = 1,
     .run = run_train,
 };

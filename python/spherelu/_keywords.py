@@ -191,6 +191,9 @@ class TrainOptions(TypedDict, total=False):
     """weight of the newest batch in running statistics"""
     norm_variance: Literal["unbiased", "biased"] | str | None
     """bn: divide the running variance by n - 1 (unbiased) or by n (biased)"""
+    sync_norm: Literal["on", "off"] | str | None
+    """several processes (mpirun): bn, mbn and imn use statistics of the whole batch, or of the samples of each
+    process"""
     checkpoint_seconds: Real | None
     """minimum time between checkpoints; 0: after every epoch"""
     ensemble: Whole | None
@@ -297,6 +300,7 @@ class Keywords:
         train_scores: Switch | None = None,
         norm_momentum: Real | None = None,
         norm_variance: Literal["unbiased", "biased"] | str | None = None,
+        sync_norm: Literal["on", "off"] | str | None = None,
         ensemble: Whole | None = None,
         ensemble_val: Literal["one", "folds"] | str | None = None,
         refit: Switch | None = None,
@@ -443,6 +447,9 @@ class Keywords:
             weight of the newest batch in running statistics
         norm_variance : unbiased|biased, default None
             bn: divide the running variance by n - 1 (unbiased) or by n (biased)
+        sync_norm : on|off, default None
+            several processes (mpirun): bn, mbn and imn use statistics of the whole batch, or of the samples of each
+            process
         ensemble : K, default None
             train K networks with different seeds and predict their mean; threads of them train at the same time, which
             does not change results
@@ -529,6 +536,7 @@ class Keywords:
         self.train_scores = train_scores
         self.norm_momentum = norm_momentum
         self.norm_variance = norm_variance
+        self.sync_norm = sync_norm
         self.ensemble = ensemble
         self.ensemble_val = ensemble_val
         self.refit = refit

@@ -341,7 +341,6 @@ static const struct default_row rows[] = {
     {OPTION_VAL, FOR_REFERENCE, NULL, "0", NULL, NULL},
     {OPTION_VAL, FOR_ALL, is_cv, "0", NULL, NULL},
     {OPTION_FOLDS, FOR_ALL, is_cv, "5", NULL, "5"},
-
     {OPTION_GRAY, FOR_ALL, has_images, "false", NULL, NULL},
     {OPTION_GRAY, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, has_pictures, "false", NULL, NULL},
@@ -453,6 +452,7 @@ static const struct default_row rows[] = {
     {OPTION_NATURAL, FOR_ALL, NULL, NULL, leave_unset, "off"},
     {OPTION_MICRO, FOR_ALL, NULL, NULL, leave_unset, "the whole batch"},
     {OPTION_MEMORY, FOR_ALL, NULL, NULL, leave_unset, "normal"},
+    {OPTION_SYNC_NORM, FOR_ALL, NULL, NULL, leave_unset, "on"},
     {OPTION_SEED_SPLIT, FOR_ALL, NULL, NULL, leave_unset, "--seed"},
     {OPTION_SEED_INIT, FOR_ALL, NULL, NULL, leave_unset, "--seed"},
 };

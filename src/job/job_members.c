@@ -123,26 +123,45 @@ static int sum_up(struct job_run *run, sph_result *result)
 
 /* ---------------------------------------------------------------- training */
 
+/* A round, and what observers make of it; *stopped: one of them, of any rank, wants to stop. */
+static int play_round(struct job_run *run, const sph_observer *observers, size_t count, int *stopped)
+{
+    struct comm *comm = run->job->comm;
+    sph_view view;
+    int err = job_ranks_agree(run, members_round(run->members, round_seconds));
+    if (err < 0)
+        return err;
+    run->clock.due = job_writes(run) && job_save_due(run);
+    comm_broadcast(comm, 0, &run->clock.due, sizeof run->clock.due);
+    if ((err = job_ranks_agree(run, members_share(run->members, run->clock.due))) < 0)
+        return err;
+    double stop = (err = tell_epochs(run, observers, count)) > 0;
+    if (err >= 0) {
+        members_view(run->members, &view);
+        err = observers_tell(observers, count, &view, AT_STEP);
+        stop += err > 0;
+    }
+    comm_sum(comm, &stop, 1, 1);
+    *stopped = stop > 0;
+    return job_ranks_agree(run, err < 0 ? err : 0);
+}
+
 static int train(struct job_run *run, const sph_observer *observers, size_t count, int *stopped)
 {
     sph_view view;
     members_view(run->members, &view);
     int err = observers_tell(observers, count, &view, AT_START);
-    *stopped = err > 0;
-    while (err >= 0 && !*stopped && !members_finished(run->members)) {
-        err = members_round(run->members, round_seconds);
-        if (err < 0 || (err = tell_epochs(run, observers, count)) < 0)
-            break;
-        members_view(run->members, &view);
-        int answer = observers_tell(observers, count, &view, AT_STEP);
-        *stopped = err > 0 || answer > 0;
-        err = answer;
-    }
-    if (err < 0)
+    double stop = err > 0;
+    comm_sum(run->job->comm, &stop, 1, 1);
+    *stopped = stop > 0;
+    err = job_ranks_agree(run, err < 0 ? err : 0);
+    while (!err && !*stopped && !members_finished(run->members))
+        err = play_round(run, observers, count, stopped);
+    if (err < 0 || (err = members_share(run->members, 1)) < 0)
         return err;
     members_view(run->members, &view);
     err = observers_tell(observers, count, &view, AT_END);
-    return err < 0 ? err : 0;
+    return job_ranks_agree(run, err < 0 ? err : 0);
 }
 
 int job_train_members(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)

@@ -72,6 +72,8 @@ static void recall_origins(struct job_run *run)
 static int begin_folder(struct job_run *run, int resume)
 {
     const struct folder *folder = &run->folder;
+    if (!job_writes(run))
+        return resume && file_exists(folder->config) ? adopt_config(run, folder->config) : 0;
     if (file_is_directory(folder->dir)) {
         int err = file_hold(&run->held, folder->dir, 0);
         if (err < 0)
@@ -198,9 +200,10 @@ static int make_trainers(struct job_run *run, const sph_split *parts)
             break;
         err = k ? fit_new_beside(&run->trainers[k], run->nets[k], run->trainers[0], run->data, parts,
                                  job_member_fold(run, k), &opts)
-              : run->start ? fit_new_scaled(&run->trainers[k], run->nets[k], &run->start->nets[k]->scaling,
-                                            run->data, parts, &opts)
-                           : fit_new(&run->trainers[k], run->nets[k], run->data, parts, &opts);
+              : run->start
+                  ? fit_new_scaled(&run->trainers[k], run->nets[k], &run->start->nets[k]->scaling, run->data,
+                                   parts, &opts)
+                  : fit_new(&run->trainers[k], run->nets[k], run->data, parts, &opts, job_ranks_team(run));
     }
     if (err == SPH_EFORMAT && spec->options.data && !*sph_failure()->path) /* a number that cannot be used */
         sph_fail_move(err, spec->options.data, 0, 0);
@@ -377,7 +380,8 @@ int job_train_parts(struct job_run *run, const sph_observer *observers, size_t c
     int err = train(run, observers, count, 0, result);
     if (job_leaks(&run->job->spec))
         job_warn(result, "%s", OPTION_LEAK);
-    if (!err && !result->stopped && job_refit_wanted(run) && !(err = begin_refit(run, result)))
+    if (!err && !result->stopped && job_refit_wanted(run) &&
+        !(err = job_ranks_agree(run, begin_refit(run, result))) && !(err = job_ranks_begin(run)))
         err = train(run, observers, count, 1, result);
     if (err < 0 || result->stopped || (err = job_refit_result(run, result)) < 0)
         return err;
@@ -387,6 +391,8 @@ int job_train_parts(struct job_run *run, const sph_observer *observers, size_t c
 static int train_all(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result)
 {
     int err = job_train_parts(run, observers, count, result);
+    if (!job_writes(run))
+        return err;
     if (err == SPH_EDIVERGED)
         return give_up(run, result);
     if (err < 0)
@@ -449,7 +455,7 @@ static int go_on(struct job_run *run, int resume)
     return err;
 }
 
-int job_prepare_rows(struct job_run *run)
+static int prepare_rows(struct job_run *run)
 {
     struct sph_job *job = run->job;
     int err;
@@ -464,6 +470,12 @@ int job_prepare_rows(struct job_run *run)
     return 0;
 }
 
+int job_prepare_rows(struct job_run *run)
+{
+    int err = job_ranks_agree(run, prepare_rows(run));
+    return err ? err : job_ranks_check(run);
+}
+
 /* The nets, and all that a step needs. */
 static int prepare_nets(struct job_run *run)
 {
@@ -476,34 +488,50 @@ static int prepare_nets(struct job_run *run)
     return err ? err : job_note_first(run);
 }
 
-/* Tries and chooses, in a folder that is there already: a run that is killed here begins anew, with the same spec. */
+/* Tries and chooses, in a folder that is there already: a run that is killed here begins anew, with the same spec. Other
+ * ranks take what rank 0 chose. */
 static int tune(struct job_run *run)
 {
-    int err = write_config(run);
-    if (!err)
-        err = settle_split(run);
-    return err ? err : job_tune(run);
+    int err = job_writes(run) ? write_config(run) : 0;
+    if (!err && job_writes(run) && !(err = settle_split(run)))
+        err = job_tune(run);
+    err = job_ranks_agree(run, err);
+    return err || job_writes(run) ? err : job_tune(run);
+}
+
+static int enter(struct job_run *run, int resume)
+{
+    const char *out = run->job->request.asked.options.out;
+    int err =
+        out ? folder_name(&run->folder, out) : sph_fail_key(SPH_EARG, "out", "empty, expected a run folder");
+    err = job_ranks_agree(run, err ? err : begin_folder(run, resume));
+    return err || !resume ? err : job_ranks_check_folder(run);
+}
+
+/* Everything fits: from here on the folder is written. */
+static int begin_writing(struct job_run *run, int resume)
+{
+    int err = 0;
+    if (job_writes(run) && !(err = write_config(run)) && !(err = settle_split(run)))
+        err = go_on(run, resume);
+    err = job_ranks_agree(run, err);
+    return err ? err : job_ranks_begin(run);
 }
 
 static int prepare(struct job_run *run, int resume)
 {
     struct sph_job *job = run->job;
-    const char *out = job->request.asked.options.out;
-    int err;
-    if (!out)
-        return sph_fail_key(SPH_EARG, "out", "empty, expected a run folder");
-    if ((err = folder_name(&run->folder, out)) < 0 || (err = begin_folder(run, resume)) < 0 ||
-        (err = job_prepare_rows(run)) < 0)
+    int err, tunes;
+    if ((err = enter(run, resume)) < 0 || (err = job_prepare_rows(run)) < 0)
         return err;
-    int tunes = options_has(&job->spec, OPTION_TUNE);
-    if ((!tunes && (err = prepare_nets(run)) < 0) || (err = make_folder(run)) < 0 ||
-        (tunes && ((err = tune(run)) < 0 || (err = prepare_nets(run)) < 0)) ||
+    tunes = options_has(&job->spec, OPTION_TUNE);
+    if ((!tunes && (err = job_ranks_agree(run, prepare_nets(run))) < 0) ||
+        (err = job_ranks_agree(run, job_writes(run) ? make_folder(run) : 0)) < 0 ||
+        (tunes && ((err = job_ranks_agree(run, tune(run))) < 0 ||
+                   (err = job_ranks_agree(run, prepare_nets(run))) < 0)) ||
         (job->foresees && (err = job_foresee(run)) < 0))
         return err;
-    /* Everything fits: from here on the folder is written. */
-    if ((err = write_config(run)) < 0 || (err = settle_split(run)) < 0)
-        return err;
-    return go_on(run, resume);
+    return begin_writing(run, resume);
 }
 
 void job_run_free(struct job_run *run)
@@ -534,7 +562,7 @@ int sph_job_run(sph_job *job, int resume, const sph_observer *observers, size_t 
     *result = (sph_result){0};
     int threads = threads_setting(), err = prepare(&run, resume);
     if (!err)
-        err = train_all(&run, observers, count, result);
+        err = job_ranks_agree(&run, train_all(&run, observers, count, result));
     job_run_free(&run);
     threads_set_back(threads);
     return err;

@@ -4,6 +4,7 @@
 #ifndef SPH_JOB_JOB_RUN_H
 #define SPH_JOB_JOB_RUN_H
 
+#include "comm/comm.h"
 #include "file/json.h"
 #include "job/cost.h"
 #include "job/options.h"
@@ -23,6 +24,7 @@ struct job_clock {
     double saved_at; /* the last checkpoint */
     double before;   /* so long were earlier parts of the run */
     double began;    /* this part */
+    int due;         /* of an ensemble: a checkpoint is to be written after this round */
 };
 
 struct job_run {
@@ -57,6 +59,24 @@ int job_make_parts(struct job_run *run);
 /* Trains them, and again where --refit says so; into its folder, where the run has one. */
 int job_train_parts(struct job_run *run, const sph_observer *observers, size_t count, sph_result *result);
 void job_run_free(struct job_run *run);
+
+/* ---------------------------------------------------------------- job_ranks.c */
+
+/* Whether this rank writes the folder: the first one, or the only one. */
+int job_writes(const struct job_run *run);
+
+/* After one step of the preparation, err being what this rank came to: 0, or the failure of a rank. */
+int job_ranks_agree(const struct job_run *run, int err);
+
+/* Ranks that were given or found something else are a failure of all: version, options, data; the folder. */
+int job_ranks_check(const struct job_run *run);
+int job_ranks_check_folder(const struct job_run *run);
+
+/* Who trains a net of the run. */
+struct fit_team job_ranks_team(const struct job_run *run);
+
+/* Before the first step: all ranks have what rank 0 has read, and only rank 0 has a folder from here on. */
+int job_ranks_begin(struct job_run *run);
 
 /* ---------------------------------------------------------------- job_dry_run.c */
 

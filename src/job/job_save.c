@@ -96,7 +96,9 @@ static int on_step(void *self, const sph_view *view)
     struct job_run *run = self;
     int ends_epoch =
         view->step % (view->steps / view->epochs) == 0; /* on_epoch comes at once and knows more */
-    int mine = run->members || (!ends_epoch && run->job->spec.options.checkpoint_seconds > 0);
+    if (run->members)
+        return run->clock.due ? job_save_checkpoint(run) : 0;
+    int mine = !ends_epoch && run->job->spec.options.checkpoint_seconds > 0;
     return mine && job_save_due(run) ? job_save_checkpoint(run) : 0;
 }
 

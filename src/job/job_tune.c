@@ -144,7 +144,7 @@ static int make_candidate(struct tuning *t, size_t number, size_t point)
     opts.threads = 1;
     err = number ? fit_new_beside(&c->trainer, c->net, t->all[0].trainer, t->run->data, &t->run->split,
                                   (struct fit_fold){0}, &opts)
-                 : fit_new(&c->trainer, c->net, t->run->data, &t->run->split, &opts);
+                 : fit_new(&c->trainer, c->net, t->run->data, &t->run->split, &opts, (struct fit_team){0});
     c->rungs = json_array();
     return err ? err : c->rungs ? 0 : sph_fail(SPH_EMEMORY, "out of memory");
 }
@@ -356,7 +356,7 @@ int job_tune(struct job_run *run)
     for (size_t i = 0; i < TUNED; i++)
         t.tunes[i] = !options_given(spec, tuned[i]);
     if (!err)
-        err = file_exists(path) ? recall_choice(spec, path) : search(&t, path);
+        err = file_exists(path) || !comm_first(run->job->comm) ? recall_choice(spec, path) : search(&t, path);
     tuning_free(&t);
     mem_free(path);
     return err;

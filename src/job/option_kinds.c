@@ -16,6 +16,7 @@ enum { SIZES_MAX = 1000 };
 static const sph_word_row protocols[] = WORDS_OF(OPTION_PROTOCOLS);
 static const sph_word_row logs[] = WORDS_OF(OPTION_LOGS);
 static const sph_word_row ensemble_vals[] = WORDS_OF(OPTION_ENSEMBLE_VALS);
+static const sph_word_row sync_norms[] = WORDS_OF(OPTION_SYNC_NORMS);
 static const sph_word_row scales[] = WORDS_OF(SPH_SCALES);
 static const sph_word_row indicators[] = WORDS_OF(SPH_INDICATORS);
 
@@ -26,6 +27,7 @@ static const sph_word_row *check_words(enum option_check check)
     return check == CHECK_PROTOCOLS       ? protocols
            : check == CHECK_LOGS          ? logs
            : check == CHECK_ENSEMBLE_VALS ? ensemble_vals
+           : check == CHECK_SYNC_NORMS    ? sync_norms
            : check == CHECK_SCALES        ? scales
            : check == CHECK_INDICATORS    ? indicators
                                           : sph_word((sph_word_kind)(check - CHECK_DTYPE), 0);

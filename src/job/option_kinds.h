@@ -32,6 +32,7 @@ enum option_check {
     CHECK_PROTOCOLS,
     CHECK_LOGS,
     CHECK_ENSEMBLE_VALS,
+    CHECK_SYNC_NORMS,
     CHECK_SCALES,
     CHECK_INDICATORS,
     SPH_WORD_KINDS(CHECK_WORDS) /* one of the words of a list: CHECK_DTYPE ... */

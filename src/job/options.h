@@ -39,6 +39,14 @@ enum option_log { OPTION_LOGS(OPTION_LOG_ENUM) LOG_COUNT };
 #define OPTION_ENSEMBLE_VAL_ENUM(id, word, help) ENSEMBLE_VAL_##id,
 enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMBLE_VAL_COUNT };
 
+/* Whose samples a batch statistic is of, where several processes train a network together. */
+#define OPTION_SYNC_NORMS(X)                                                                                 \
+    X(ON, "on", "the whole batch")                                                                           \
+    X(OFF, "off", "the samples of each process")
+
+#define OPTION_SYNC_NORM_ENUM(id, word, help) SYNC_NORM_##id,
+enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT };
+
 /* What every output of a reference run says. */
 #define OPTION_LEAK                                                                                          \
     "protocol reference: the test set chose the epoch, so test scores are too optimistic; do not report "    \
@@ -247,6 +255,10 @@ enum option_ensemble_val { OPTION_ENSEMBLE_VALS(OPTION_ENSEMBLE_VAL_ENUM) ENSEMB
       "weight of the newest batch in running statistics")                                                    \
     X(NORM_VARIANCE, norm_variance, "norm-variance", WORD, VARIANCE, "", "training", "norm_variance",        \
       OPTION_WORDS(SPH_VARIANCES), "bn: divide the running variance by n - 1 (unbiased) or by n (biased)")   \
+    X(SYNC_NORM, sync_norm, "sync-norm", WORD, SYNC_NORMS, "", "training", "sync_norm",                      \
+      OPTION_WORDS(OPTION_SYNC_NORMS),                                                                       \
+      "several processes (mpirun): bn, mbn and imn use statistics of the whole batch, or of the samples of " \
+      "each process")                                                                                        \
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "minimum time between checkpoints; 0: after every epoch")                   \
     X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \
@@ -352,6 +364,7 @@ struct sph_job {
     struct data_cache *cache;    /* where its data are kept for others, borrowed; NULL: nowhere */
     sph_record_size record_size; /* of the run it is at                   */
     size_t rows;                 /* of its data                           */
+    struct comm *comm;           /* the ranks that run it together, borrowed; NULL: this process alone */
     int foresees;                /* its run measures a few steps before it begins */
     double seconds;              /* that all of them will take, or NaN    */
     size_t left_out;             /* rows of its data that could not be used */

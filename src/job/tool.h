@@ -48,6 +48,12 @@ int sph_job_dry_run(sph_job *job, sph_job_size *out);
 void sph_job_foresee(sph_job *job);
 double sph_job_seconds(const sph_job *job);
 
+/* The ranks that run the job together, borrowed (launch/tool.h): each calls sph_job_run or sph_job_dry_run with the same options.
+ * Rank 0 writes the folder and has the finished run; a failure of one is returned to all. Observers of other ranks than 0 may
+ * only ask for a stop. */
+struct comm;
+void sph_job_set_comm(sph_job *job, struct comm *comm);
+
 /* Of an ensemble, how many nets there are; 1 else. What a run does, it does with the mean of what they predict; boundaries and
  * regions are of one net alone. After sph_run_take_member the run is that one net (from 0). */
 size_t sph_run_members(const sph_run *run);

@@ -9,6 +9,7 @@
 #ifndef SPH_LAYER_NORM_H
 #define SPH_LAYER_NORM_H
 
+#include "comm/comm.h"
 #include "layer/op.h"
 
 /* Default of the epsilon added to a variance, as in PyTorch. */
@@ -46,6 +47,7 @@ struct norm_room {
     double momentum;
     double epsilon;
     sph_variance variance;
+    const struct comm *comm; /* ranks whose rows share a batch statistic, borrowed; NULL: this one's alone */
 };
 int norm_state_new(struct norm_state **out, const struct norm_ops *row, const struct norm_room *room);
 void norm_state_free(struct norm_state *state);

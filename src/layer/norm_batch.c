@@ -11,10 +11,13 @@ static void own_batch(struct norm_state *state, const struct kernels *k)
 {
     size_t width = state->width, shares = state->shares;
     state->share_rows = mem_own(&state->owned, shares, sizeof *state->share_rows);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         state->share[i] = mem_own(&state->owned, shares * width, k->size);
-        state->merged[i] = mem_own(&state->owned, width, sizeof(double));
-    }
+    state->merged[0] = mem_own(&state->owned, 2 * width, sizeof(double));
+    state->merged[1] = state->merged[0] ? state->merged[0] + width : NULL;
+    if (comm_many(state->ranks.comm))
+        state->ranks.all = mem_own(&state->owned, (comm_size(state->ranks.comm) + 1) * (2 * width + 1),
+                                   sizeof *state->ranks.all);
     double **numbers[] = {&state->spare, &state->statistic, &state->inverse};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = mem_own(&state->owned, width, sizeof(double));
@@ -31,9 +34,10 @@ int norm_state_new(struct norm_state **out, const struct norm_ops *row, const st
         return SPH_EMEMORY;
     state->width = room->width;
     state->shares = room->shares;
-    state->momentum = room->momentum;
+    state->running.momentum = room->momentum;
     state->epsilon = room->epsilon;
-    state->biased = room->variance == SPH_VARIANCE_BIASED;
+    state->ranks.comm = comm_many(room->comm) ? room->comm : NULL;
+    state->running.biased = room->variance == SPH_VARIANCE_BIASED;
     if (row->batch)
         own_batch(state, room->k);
     size_t length = kernel_pad(room->width), size = room->k->size;
@@ -61,7 +65,7 @@ void norm_state_free(struct norm_state *state)
 
 void norm_state_share(struct norm_state *state, const struct layer_weights *also)
 {
-    state->also = also;
+    state->running.also = also;
 }
 
 /* ---------------------------------------------------------------- shares */
@@ -117,7 +121,7 @@ void norm_update_running(const struct op *op, const double *batch, double correc
     struct norm_state *state = op->norm.state;
     op->k->to_double(state->width, running, state->statistic);
     for (size_t j = 0; j < state->width; j++)
-        state->statistic[j] += state->momentum * (batch[j] * correction - state->statistic[j]);
+        state->statistic[j] += state->running.momentum * (batch[j] * correction - state->statistic[j]);
     op->k->from_double(state->width, state->statistic, running);
 }
 
@@ -141,11 +145,12 @@ void norm_join_mean(const struct op *op, size_t tensor, size_t tiles, size_t row
 {
     struct norm_state *state = op->norm.state;
     norm_merge_sums(op, 0, norm_shares(op, tiles, rows));
+    norm_join_sums(op, (double)(rows * op->in->pixels));
     for (size_t j = 0; j < state->width; j++)
-        state->merged[0][j] /= (double)(rows * op->in->pixels);
+        state->merged[0][j] /= state->ranks.count;
     norm_update_running(op, state->merged[0], 1, op->weights->norm[tensor]);
-    if (state->also)
-        norm_update_running(op, state->merged[0], 1, state->also->norm[tensor]);
+    if (state->running.also)
+        norm_update_running(op, state->merged[0], 1, state->running.also->norm[tensor]);
 }
 
 void norm_gather_mean_back(const struct op *op, const struct tile *tile)
@@ -157,8 +162,9 @@ void norm_join_mean_back(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm.state;
     norm_merge_sums(op, 0, norm_shares(op, tiles, rows));
+    const double *sums = norm_total(op, 1);
     for (size_t j = 0; j < state->width; j++)
-        state->spare[j] = -state->merged[0][j] / (double)(rows * op->in->pixels);
+        state->spare[j] = -sums[j] / state->ranks.count;
     op->k->from_double(state->width, state->spare, state->shift);
 }
 

@@ -67,11 +67,12 @@ static void join(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm.state;
     merge(op, norm_shares(op, tiles, rows));
-    double count = (double)(rows * op->in->pixels), *var = state->merged[1];
+    norm_join_moments(op, (double)(rows * op->in->pixels));
+    double count = state->ranks.count, *var = state->merged[1];
     for (size_t j = 0; j < state->width; j++)
         var[j] /= count;
     norm_update_running(op, state->merged[0], 1, op->weights->norm[MEAN]);
-    norm_update_running(op, var, count > 1 && !state->biased ? count / (count - 1) : 1,
+    norm_update_running(op, var, count > 1 && !state->running.biased ? count / (count - 1) : 1,
                         op->weights->norm[VAR]);
     op->k->from_double(state->width, state->merged[0], state->mean);
     set_scale(op, var);
@@ -124,7 +125,7 @@ static void gather_back(const struct op *op, const struct tile *tile)
 static void join_back(const struct op *op, size_t tiles, size_t rows)
 {
     struct norm_state *state = op->norm.state;
-    double count = (double)(rows * op->in->pixels), *sum_dy = state->merged[0], *sum_dyz = state->merged[1];
+    double *sum_dy = state->merged[0], *sum_dyz = state->merged[1];
     norm_merge_sums(op, 0, norm_shares(op, tiles, rows));
     norm_merge_sums(op, 1, norm_shares(op, tiles, rows));
     for (size_t j = 0; j < state->width; j++)
@@ -132,11 +133,12 @@ static void join_back(const struct op *op, size_t tiles, size_t rows)
     norm_add_to(op, sum_dy, op->grads[0].dnorm[BETA]);
     norm_add_to(op, sum_dyz, op->grads[0].dnorm[GAMMA]);
     op->k->to_double(state->width, op->weights->norm[GAMMA], state->spare);
+    const double *total_dy = norm_total(op, 2), *total_dyz = total_dy + state->width;
     for (size_t j = 0; j < state->width; j++) {
         double factor = state->spare[j] * state->inverse[j];
         state->spare[j] = factor;
-        sum_dy[j] *= -factor / count;
-        sum_dyz[j] *= -factor * state->inverse[j] / count;
+        sum_dy[j] = -factor / state->ranks.count * total_dy[j];
+        sum_dyz[j] = -factor * state->inverse[j] / state->ranks.count * total_dyz[j];
     }
     op->k->from_double(state->width, state->spare, state->back.factor);
     op->k->from_double(state->width, sum_dy, state->back.offset);

@@ -16,24 +16,38 @@ struct norm_back {
     void *factor, *across, *offset;
 };
 
+/* How running statistics take a batch. */
+struct norm_running {
+    double momentum;
+    int biased;                       /* the running variance is */
+    const struct layer_weights *also; /* set by norm_state_share, or NULL */
+};
+
+/* What a statistic of the batch is made of. */
+struct norm_ranks {
+    const struct comm *comm; /* NULL: this process */
+    double *all;             /* (2 width + 1, and that once for each rank) */
+    double count;            /* values of a column in the batch, those of all ranks */
+};
+
 /* Statistics are gathered in shares, one per tile (blocked images: one per image), and merged in order in
  * f64, so that the result does not depend on which worker ran which tile. */
 struct norm_state {
     size_t width, shares;
-    double momentum, epsilon;
-    int biased;                       /* the running variance is biased */
-    const struct layer_weights *also; /* set by norm_state_share, or NULL */
-    void *rows;                       /* (rows, groups, the row's row_numbers) */
-    void *work;                       /* (workers, the row's work, width padded) */
-    double *work64;                   /* (workers, the row's work64, width padded) f64 */
-    size_t *share_rows;               /* (shares) rows in each share */
-    void *share[2];                   /* (shares, width) each: gathered sums */
-    double *merged[2], *spare;        /* (width) f64: merged sums */
-    double *statistic;                /* (width) f64: new running statistic */
-    double *inverse;                  /* (width) f64: 1 / sigma */
-    void *mean, *scale, *shift;       /* (width) forward */
-    struct norm_back back;            /* (width) backward */
-    struct mem_owned owned;           /* owns all arrays above */
+    double epsilon;
+    struct norm_running running;
+    void *rows;                 /* (rows, groups, the row's row_numbers) */
+    void *work;                 /* (workers, the row's work, width padded) */
+    double *work64;             /* (workers, the row's work64, width padded) f64 */
+    size_t *share_rows;         /* (shares) rows in each share */
+    void *share[2];             /* (shares, width) each: gathered sums */
+    double *merged[2], *spare;  /* (width) f64: merged sums; merged[1] lies behind merged[0] */
+    double *statistic;          /* (width) f64: new running statistic */
+    double *inverse;            /* (width) f64: 1 / sigma */
+    void *mean, *scale, *shift; /* (width) forward */
+    struct norm_back back;      /* (width) backward */
+    struct norm_ranks ranks;
+    struct mem_owned owned; /* owns all arrays above */
 };
 
 /* Start of a share in share[which]; the share of a slice; the number of shares. */
@@ -47,6 +61,16 @@ void norm_gather_sums(const struct op *op, const struct tile *tile, const struct
 
 /* merged[which] <- the sum of the shares. */
 void norm_merge_sums(const struct op *op, int which, size_t shares);
+
+/* merged[0], a mean, and merged[1], the sum of squared deviations, of so many values <- those of all ranks; sets ranks.count. */
+void norm_join_moments(const struct op *op, double count);
+
+/* merged[0], a sum of so many values, <- that of all ranks; sets ranks.count. */
+void norm_join_sums(const struct op *op, double count);
+
+/* Returns (arrays, width) the sums over all ranks of merged[0] or, arrays being 2, of both; borrowed until the next call. merged
+ * stays this rank's own. */
+const double *norm_total(const struct op *op, size_t arrays);
 
 /* running += momentum (batch * correction - running) */
 void norm_update_running(const struct op *op, const double *batch, double correction, void *running);

@@ -85,7 +85,8 @@ static int new_norm(struct plan *plan, const struct norm_ops *row, size_t width,
                              .workers = plan->workers,
                              .momentum = plan->running.momentum,
                              .epsilon = out->epsilon,
-                             .variance = plan->running.variance};
+                             .variance = plan->running.variance,
+                             .comm = plan->running.comm};
     int err = norm_state_new(&out->state, row, &room);
     if (!err)
         plan->owned.norms[plan->owned.norm_count++] = out->state;

@@ -30,6 +30,8 @@ struct plan_running {
     double momentum; /* its share */
     sph_variance variance;
     sph_memory memory;
+    const struct comm
+        *comm; /* borrowed: statistics are those of the rows of all ranks; NULL: of this one's */
 };
 
 /* workers: at most weights->workers in training. running: NULL in evaluation. */

@@ -41,12 +41,14 @@ static double loss_tile(void *self, const struct tile *tile, const void *y, size
 
 double batch_run(const struct batch *batch, const void *x, const void *y, size_t rows)
 {
-    struct head head = {.batch = batch, .weight = 1 / ((double)rows * (double)batch->targets)};
-    size_t size = batch->weights->k->size;
+    size_t all = batch->all ? batch->all : rows, size = batch->weights->k->size;
+    size_t runs = batch->runs ? batch->runs : (rows + batch->micro - 1) / batch->micro;
+    struct head head = {.batch = batch, .weight = 1 / ((double)all * (double)batch->targets)};
     double loss = 0;
     weights_clear(batch->weights);
-    for (size_t row = 0; row < rows; row += batch->micro) {
-        size_t count = rows - row < batch->micro ? rows - row : batch->micro;
+    for (size_t i = 0; i < runs; i++) {
+        size_t row = i * batch->micro < rows ? i * batch->micro : rows,
+               count = rows - row < batch->micro ? rows - row : batch->micro;
         head.y = (const char *)y + row * batch->ldy * size;
         head.row_weights = batch->row_weights ? batch->row_weights + row : NULL;
         loss += plan_run(batch->plan, (const char *)x + row * batch->ldx * size, batch->ldx, count,

@@ -33,7 +33,7 @@ struct sums {
     size_t at[SPH_METRICS_MAX], numbers; /* where a metric's sums begin, and how many all have */
     size_t broken;                       /* the last of them: predictions that are no finite numbers */
     double *of_tiles;                    /* (tiles, numbers) of one batch */
-    double *all;                         /* (numbers) */
+    double *all;                         /* (numbers + 2) behind them the loss, and ranks that failed */
     double *scratch;                     /* (workers + 1, tile rows, outputs + targets) */
     size_t scratch_size;                 /* of a worker */
 };
@@ -71,13 +71,18 @@ size_t evaluator_list(const struct evaluator_opts *opts, size_t outputs, enum ev
     return count;
 }
 
+static int keeps(const struct evaluator *e)
+{
+    int found = 0;
+    for (size_t i = 0; i < e->sums.count; i++)
+        found |= e->wanted[i] && metric_row(e->sums.list[i])->keeps;
+    return found;
+}
+
 /* Room for the scores of so many rows, where a wanted metric keeps them and they are not too many. */
 static int make_room(struct evaluator *e, size_t rows)
 {
-    int keeps = 0;
-    for (size_t i = 0; i < e->sums.count; i++)
-        keeps |= e->wanted[i] && metric_row(e->sums.list[i])->keeps;
-    if (!keeps || rows <= e->kept.rows || rows > METRIC_KEPT_MOST / e->part.outputs)
+    if (!keeps(e) || rows <= e->kept.rows || rows > METRIC_KEPT_MOST / e->part.outputs)
         return 0;
     mem_free_owned(&e->kept.owned);
     e->kept.scores = mem_own(&e->kept.owned, rows * e->part.outputs, sizeof *e->kept.scores);
@@ -169,7 +174,7 @@ int evaluator_new_mean(struct evaluator **out, struct weights *const *members, s
     e->first = mem_own(&e->owned, e->part.targets, sizeof *e->first);
     e->sums.of_tiles =
         mem_own(&e->owned, plan_tiles(e->plan, rows) * e->sums.numbers, sizeof *e->sums.of_tiles);
-    e->sums.all = mem_own(&e->owned, e->sums.numbers, sizeof *e->sums.all);
+    e->sums.all = mem_own(&e->owned, e->sums.numbers + 2, sizeof *e->sums.all);
     e->sums.scratch = mem_own(&e->owned, (opts->workers + 1) * e->sums.scratch_size, sizeof *e->sums.scratch);
     if (e->owned.failed || make_room(e, opts->most_rows) < 0) {
         err = SPH_EMEMORY;
@@ -326,12 +331,49 @@ static int run_batch(struct evaluator *e, const struct source *source, size_t ro
     return err;
 }
 
+/* This rank's rows. The target of row 0 is what all ranks measure regressions from. */
+static int run_share(struct evaluator *e, const struct source *source)
+{
+    struct comm_share share = comm_share(e->opts.comm, source->rows);
+    size_t stop = share.first + share.count;
+    int err = 0;
+    if (share.first && e->part.task == SPH_TASK_REGRESSION) {
+        *e->index = 0;
+        err = source->fetch(source->self, e->index, 1, e->x, e->ldx, e->y, e->ldy);
+        e->weights->k->to_double(e->part.targets, e->y, e->first);
+    }
+    if (source->ahead && !err)
+        err = source->ahead(source->self, NULL, share.first, share.count);
+    for (size_t row = share.first; row < stop && !err; row += e->rows)
+        err = run_batch(e, source, row, stop - row < e->rows ? stop - row : e->rows);
+    return err;
+}
+
+/* The sums, and the rows that are kept, of all ranks. */
+static int join_ranks(struct evaluator *e, int err)
+{
+    double *more = e->sums.all + e->sums.numbers;
+    if (!comm_many(e->opts.comm))
+        return err;
+    more[0] = e->part.loss;
+    more[1] = err < 0;
+    comm_sum(e->opts.comm, e->sums.all, e->sums.numbers + 2, 1);
+    e->part.loss = more[0];
+    if (more[1] > 0)
+        return comm_agree(e->opts.comm, err);
+    if (keeps(e) && e->part.kept) {
+        comm_sum(e->opts.comm, e->part.kept, e->part.rows * e->part.outputs, 1);
+        comm_sum(e->opts.comm, e->part.kept_t, e->part.rows * e->part.targets, 1);
+    }
+    return 0;
+}
+
 int evaluator_run(struct evaluator *e, const struct source *source, const double *row_weights,
                   enum evaluator_which which, sph_scores *out)
 {
     want(e, which);
     int err = make_room(e, source->rows);
-    if (err < 0)
+    if (err < 0 && !comm_many(e->opts.comm))
         return err;
     e->part.rows = source->rows;
     e->part.loss = 0;
@@ -342,10 +384,11 @@ int evaluator_run(struct evaluator *e, const struct source *source, const double
     e->weight = 1 / ((double)source->rows * (double)e->part.targets);
     e->row_weights = row_weights;
     memset(e->sums.all, 0, e->sums.numbers * sizeof *e->sums.all);
-    if (source->ahead)
-        err = source->ahead(source->self, NULL, 0, source->rows);
-    for (size_t row = 0; row < source->rows && !err; row += e->rows)
-        err = run_batch(e, source, row, source->rows - row < e->rows ? source->rows - row : e->rows);
+    if (comm_many(e->opts.comm) && e->part.kept) {
+        memset(e->part.kept, 0, source->rows * e->part.outputs * sizeof(double));
+        memset(e->part.kept_t, 0, source->rows * e->part.targets * sizeof(double));
+    }
+    err = join_ranks(e, err ? err : run_share(e, source));
     *out = (sph_scores){.rows = source->rows};
     for (size_t i = 0; i < e->sums.count && !err; i++)
         if (e->wanted[i]) {

@@ -4,6 +4,7 @@
 #ifndef SPH_TRAIN_EVALUATE_H
 #define SPH_TRAIN_EVALUATE_H
 
+#include "comm/comm.h"
 #include "net/plan.h"
 #include "rows/source.h"
 #include "train/metrics.h"
@@ -20,6 +21,8 @@ struct evaluator_opts {
      * by members f, f + folds, ... NULL: every row by all. */
     const size_t *fold_end; /* (folds), borrowed */
     size_t folds;
+    struct comm
+        *comm; /* ranks that share the rows and get the same scores, borrowed; NULL: this process alone */
 };
 
 /* Makes a plan for up to `rows` rows at a time. */

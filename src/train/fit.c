@@ -227,10 +227,16 @@ static int take_feeds(sph_trainer *trainer, const sph_trainer *first, const sph_
     return 0;
 }
 
-/* scaling: NULL, or the standardisation that is taken; first: NULL, or whose rows are; at: of a fold (split_fold). */
-static int make_fit(sph_trainer **out, sph_net *net, const struct scaling *scaling, const sph_trainer *first,
-                    const sph_data *data, const sph_split *split, const uint32_t *at,
-                    const sph_train_opts *opts)
+/* What a trainer takes from elsewhere; all may be NULL. */
+struct given {
+    const struct scaling *scaling; /* the standardisation              */
+    const sph_trainer *first;      /* whose rows it uses               */
+    const uint32_t *at;            /* where rows of a fold (split_fold) lie in those */
+    struct fit_team team;
+};
+
+static int make_fit(sph_trainer **out, sph_net *net, const sph_data *data, const sph_split *split,
+                    const sph_train_opts *opts, const struct given *given)
 {
     int err = check_fit(net, data, split, opts);
     if (err < 0)
@@ -243,12 +249,12 @@ static int make_fit(sph_trainer **out, sph_net *net, const struct scaling *scali
     if (opts->standardize == SPH_STANDARDIZE_AUTO)
         trainer->opts.standardize = loss_standardize(opts->loss);
     scaling_free(&net->scaling);
-    err = scaling ? scaling_copy(&net->scaling, scaling)
-                  : scaling_fit(&net->scaling, data, split->train, split->train_rows,
-                                &(struct scaling_how){trainer->opts.standardize, trainer->opts.scale,
-                                                      trainer->opts.indicators});
+    err = given->scaling ? scaling_copy(&net->scaling, given->scaling)
+                         : scaling_fit(&net->scaling, data, split->train, split->train_rows,
+                                       &(struct scaling_how){trainer->opts.standardize, trainer->opts.scale,
+                                                             trainer->opts.indicators});
     if (!err)
-        err = take_feeds(trainer, first, data, split, at);
+        err = take_feeds(trainer, given->first, data, split, given->at);
     if (err < 0)
         goto fail;
     if ((err = weigh_rows(trainer, data, split)) < 0)
@@ -261,6 +267,8 @@ static int make_fit(sph_trainer **out, sph_net *net, const struct scaling *scali
         .train = &trainer->train->source,
         .val = trainer->val ? &trainer->val->source : NULL,
         .most_rows = largest_part(split),
+        .comm = given->team.comm,
+        .local_norm = given->team.local_norm,
     };
     if ((err = trainer_new(&trainer->loop, &setup)) < 0)
         goto fail;
@@ -272,22 +280,23 @@ fail:
 }
 
 int fit_new(sph_trainer **out, sph_net *net, const sph_data *data, const sph_split *split,
-            const sph_train_opts *opts)
+            const sph_train_opts *opts, struct fit_team team)
 {
-    return make_fit(out, net, NULL, NULL, data, split, NULL, opts);
+    return make_fit(out, net, data, split, opts, &(struct given){.team = team});
 }
 
 int fit_new_scaled(sph_trainer **out, sph_net *net, const struct scaling *scaling, const sph_data *data,
                    const sph_split *split, const sph_train_opts *opts)
 {
-    return make_fit(out, net, scaling, NULL, data, split, NULL, opts);
+    return make_fit(out, net, data, split, opts, &(struct given){.scaling = scaling});
 }
 
 int fit_new_beside(sph_trainer **out, sph_net *net, const sph_trainer *first, const sph_data *data,
                    const sph_split *split, struct fit_fold fold, const sph_train_opts *opts)
 {
+    struct given given = {.scaling = &first->net->scaling, .first = first};
     if (!fold.folds || !fold.fold)
-        return make_fit(out, net, &first->net->scaling, first, data, split, NULL, opts);
+        return make_fit(out, net, data, split, opts, &given);
     sph_split own;
     uint32_t *at;
     int err = split_fold(&own, &at, split, fold.folds, fold.fold);
@@ -296,7 +305,8 @@ int fit_new_beside(sph_trainer **out, sph_net *net, const sph_trainer *first, co
     uint32_t *none = own.test; /* the test part is the split's */
     own.test = split->test;
     own.test_rows = split->test_rows;
-    err = make_fit(out, net, &first->net->scaling, first, data, &own, at, opts);
+    given.at = at;
+    err = make_fit(out, net, data, &own, opts, &given);
     own.test = none;
     sph_split_free(&own);
     mem_free(at);

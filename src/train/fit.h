@@ -21,9 +21,15 @@ struct sph_trainer {
     int diverged; /* a step did: no other follows */
 };
 
+/* The ranks that train it together, as in trainer_setup. */
+struct fit_team {
+    struct comm *comm; /* NULL: this process alone */
+    int local_norm;
+};
+
 /* Fits the standardisation to the training part and leaves it in the net. opts: whole (sph_trainer_new takes the caller's). */
 int fit_new(sph_trainer **out, sph_net *net, const sph_data *data, const sph_split *split,
-            const sph_train_opts *opts);
+            const sph_train_opts *opts, struct fit_team team);
 
 /* The same, but the standardisation is given. */
 int fit_new_scaled(sph_trainer **out, sph_net *net, const struct scaling *scaling, const sph_data *data,

@@ -18,7 +18,7 @@ int sph_trainer_new(sph_trainer **out, sph_net *net, const sph_data *data, const
     sph_train_defaults(&own, sph_data_task(data));
     int threads = threads_setting(), err = SIZED_TAKE(&own, opts, sph_train_opts);
     if (!err)
-        err = fit_new(out, net, data, split, &own);
+        err = fit_new(out, net, data, split, &own, (struct fit_team){0});
     threads_set_back(threads);
     return err;
 }

@@ -44,6 +44,7 @@ struct members {
     atomic_flag lock;
     atomic_int failed;
     int forgives;
+    struct comm *comm; /* borrowed; NULL: all members are trained here */
     const char *name[VALUES_MAX];
     double value[VALUES_MAX];
 };
@@ -109,7 +110,8 @@ static struct member *take(struct members *m)
         ;
     for (size_t k = 0; k < m->members; k++) {
         struct member *member = &m->member[k];
-        if (!member->busy && !is_finished(member) && (!next || epochs_of(member) < epochs_of(next)))
+        if (!member->busy && k % comm_size(m->comm) == (m->comm ? m->comm->rank : 0) &&
+            !is_finished(member) && (!next || epochs_of(member) < epochs_of(next)))
             next = member;
     }
     if (next)
@@ -199,6 +201,70 @@ int members_finished(const struct members *m)
     for (size_t k = 0; k < m->members; k++)
         finished += (size_t)is_finished(&m->member[k]);
     return finished == m->members;
+}
+
+/* ---------------------------------------------------------------- members of other ranks */
+
+/* What a round changes of a member, beside its epochs. */
+struct news {
+    struct trainer_place at;
+    double loss, lr;
+    size_t waiting;
+};
+
+/* The member's epochs that wait <- its owner's. */
+static int share_waiting(struct member *member, size_t owner, size_t count)
+{
+    const struct members *m = member->all;
+    int own = m->comm->rank == owner, err = 0;
+    double row[WAITS_VALUES + VALUES_MAX];
+    if (!own)
+        member->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (own)
+            memcpy(row, member->waiting + i * m->width, m->width * sizeof *row);
+        comm_broadcast(m->comm, owner, row, m->width * sizeof *row);
+        if (!own && !err)
+            err = add_waiting(member, row);
+    }
+    return err;
+}
+
+static int share(struct member *member, size_t owner, int whole)
+{
+    struct members *m = member->all;
+    struct trainer *loop = member->trainer->loop;
+    struct news news = {*trainer_place(loop), member->loss, member->lr, member->count};
+    comm_broadcast(m->comm, owner, &news, sizeof news);
+    member->loss = news.loss;
+    member->lr = news.lr;
+    int err = share_waiting(member, owner, news.waiting);
+    if (whole)
+        trainer_give(loop, m->comm, owner);
+    else
+        trainer_set_place(loop, &news.at);
+    return err;
+}
+
+int members_share(struct members *m, int whole)
+{
+    int err = 0;
+    for (size_t k = 0; k < m->members && m->comm; k++) {
+        int one = share(&m->member[k], k % m->comm->size, whole);
+        err = err ? err : one;
+    }
+    return err;
+}
+
+int members_begin_ranks(struct members *m, struct comm *comm)
+{
+    int err = 0;
+    m->comm = comm;
+    for (size_t k = 0; k < m->members; k++) {
+        int one = share(&m->member[k], 0, 1);
+        err = err ? err : one;
+    }
+    return err;
 }
 
 /* ---------------------------------------------------------------- what others see */

@@ -15,6 +15,12 @@ int members_new(struct members **out, sph_trainer *const *trainers, size_t count
 void members_free(struct members *members);
 
 /* Trains for so long, or to the end. A failure is the first member's that has one; SPH_EDIVERGED too. */
+/* Ranks share the members from here on: rank r trains members r, r + ranks, ... All of them begin with what rank 0 has. */
+int members_begin_ranks(struct members *members, struct comm *comm);
+
+/* After a round: all ranks get what the others' members came to; whole: with all that a checkpoint has. */
+int members_share(struct members *members, int whole);
+
 int members_round(struct members *members, double seconds);
 
 /* From here on a member that diverges is finished, and the others go on. */

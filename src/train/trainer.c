@@ -19,38 +19,6 @@ static_assert(TRAINER_SCHEDULE + SCHEDULE_STATE == TRAINER_SCALAR_COUNT, "the sc
 
 /* ---------------------------------------------------------------- making */
 
-/* A last batch of one row joins the batch before it, because one row has no batch statistics. */
-static int plan_batches(struct trainer *t)
-{
-    size_t rows = t->train->rows;
-    int statistic = net_has_batch_statistic(t->net);
-    if (!rows)
-        return sph_fail_of(SPH_EARG, "", 0, "train", "the training set has no rows");
-    t->step.rows = t->opts->batch && t->opts->batch < rows ? t->opts->batch : rows;
-    t->step.count = (rows + t->step.rows - 1) / t->step.rows;
-    t->step.longest = t->step.rows;
-    if (statistic && t->step.rows == 1)
-        return sph_fail_key(SPH_EARG, "batch",
-                            "bn, mbn and imn need at least 2 rows in a batch; use a larger --batch");
-    if (statistic && t->step.count > 1 && rows % t->step.rows == 1) {
-        t->step.count--;
-        t->step.longest++;
-    }
-    t->step.micro = t->opts->micro && t->opts->micro < t->step.longest ? t->opts->micro : t->step.longest;
-    if (statistic && t->step.micro == 1)
-        return sph_fail_key(SPH_EARG, "micro",
-                            "bn, mbn and imn need at least 2 rows in a batch; use a larger --batch");
-    size_t last = rows - (t->step.count - 1) * t->step.rows,
-           length[] = {t->step.count > 1 ? t->step.rows : last, last};
-    for (int i = 0; i < 2; i++)
-        if (statistic && length[i] % t->step.micro == 1)
-            return sph_fail_key(
-                SPH_EARG, "micro",
-                "%zu rows at a time leave a single row at the end of a batch of %zu; use another --micro",
-                t->step.micro, length[i]);
-    return 0;
-}
-
 enum { STEP_BITS = 53 }; /* steps are counted in a double */
 
 static int check_steps(const struct trainer *t)
@@ -136,7 +104,8 @@ static int make_parts(struct trainer *t, const struct evaluator_opts *eval)
     size_t workers = (size_t)opts->threads, score_rows = net_rows_at_once(t->net, EVALUATE_ROWS);
     if (t->train->rows < score_rows && (!t->val || t->val->rows < score_rows))
         score_rows = t->val && t->val->rows > t->train->rows ? t->val->rows : t->train->rows;
-    struct plan_running running = {opts->norm_momentum, opts->norm_variance, opts->memory};
+    struct plan_running running = {opts->norm_momentum, opts->norm_variance, opts->memory,
+                                   t->team.local_norm ? NULL : t->team.comm};
     int err = opts->freeze ? freeze_new(&t->freeze, t->net, opts->freeze) : 0;
     if (err < 0 || (err = weights_new_frozen(&t->weights, t->net, t->k, workers, t->freeze)) < 0 ||
         (err = plan_new(&t->plan, t->weights, t->step.micro, PLAN_TRAIN, workers, &running)) < 0 ||
@@ -149,10 +118,10 @@ static int make_arrays(struct trainer *t)
 {
     t->seen.layer = mem_own(&t->owned, t->net->layer_count, sizeof *t->seen.layer);
     t->step.order = mem_own(&t->owned, t->train->rows, sizeof *t->step.order);
-    t->step.x = mem_own(&t->owned, t->step.longest * t->step.ldx, t->k->size);
-    t->step.y = mem_own(&t->owned, t->step.longest * t->step.ldy, t->k->size);
+    t->step.x = mem_own(&t->owned, t->step.share * t->step.ldx, t->k->size);
+    t->step.y = mem_own(&t->owned, t->step.share * t->step.ldy, t->k->size);
     if (t->row_weights)
-        t->step.weights = mem_own(&t->owned, t->step.longest, sizeof *t->step.weights);
+        t->step.weights = mem_own(&t->owned, t->step.share, sizeof *t->step.weights);
     if (t->best.keeps) {
         t->best.params = mem_own(&t->owned, t->net->learned, t->k->size);
         t->best.state = mem_own(&t->owned, t->net->state_len, t->k->size);
@@ -177,6 +146,8 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
     t->row_weights = setup->row_weights;
     t->val_weights = setup->val_weights;
     t->k = t->net->k;
+    t->team = (struct team){.comm = comm_many(setup->comm) ? setup->comm : NULL,
+                            .local_norm = comm_many(setup->comm) && setup->local_norm};
     t->step.targets = loss_targets(opts->loss, outputs);
     t->step.ldx = net_row_length(t->net);
     t->step.ldy = kernel_pad(t->step.targets);
@@ -188,10 +159,12 @@ int trainer_new(struct trainer **out, const struct trainer_setup *setup)
                                   .smoothing = opts->label_smoothing,
                                   .delta = opts->huber_delta,
                                   .workers = (size_t)opts->threads,
-                                  .most_rows = setup->most_rows};
-    if ((err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) < 0 ||
-        (err = plan_batches(t)) < 0 || (err = check_steps(t)) < 0 || (err = choose_monitor(t, &eval)) < 0 ||
-        (err = make_parts(t, &eval)) < 0 || (err = make_arrays(t)) < 0 || (err = check_monitor(t)) < 0)
+                                  .most_rows = setup->most_rows,
+                                  .comm = t->team.comm};
+    if (!(err = schedule_parse(&t->schedule, opts->schedule, opts->warmup)) && !(err = batches_plan(t)) &&
+        !(err = check_steps(t)) && !(err = choose_monitor(t, &eval)) && !(err = make_parts(t, &eval)))
+        err = make_arrays(t);
+    if ((err = comm_agree(t->team.comm, err)) < 0 || (err = check_monitor(t)) < 0)
         goto fail;
     *out = t;
     return 0;
@@ -217,13 +190,24 @@ void trainer_free(struct trainer *t)
 
 /* ---------------------------------------------------------------- one step */
 
-/* Fails because the loss or a weight is not finite; names the first layer whose output is not finite. */
-static int diverged(struct trainer *t, const char *what, double loss, uint64_t step, size_t rows)
+/* The first layer whose output is not finite for these rows of this rank, or for those of another one. */
+static size_t blame(struct trainer *t, size_t rows)
 {
     size_t bad = t->net->layer_count;
+    if (t->team.comm)
+        t->team.comm->muted = 1;
     for (size_t row = 0; row < rows && bad == t->net->layer_count; row += t->step.micro)
         bad = plan_blame(t->plan, t->step.x + row * t->step.ldx * t->k->size, t->step.ldx,
                          rows - row < t->step.micro ? rows - row : t->step.micro);
+    if (t->team.comm)
+        t->team.comm->muted = 0;
+    return ranks_least(t, bad);
+}
+
+/* Fails because the loss or a weight is not finite; names the first layer whose output is not finite. */
+static int diverged(struct trainer *t, const char *what, double loss, uint64_t step, size_t rows)
+{
+    size_t bad = blame(t, rows);
     const char *layer = bad < t->net->layer_count ? t->net->layers[bad].path : "";
     t->seen.stopped = 0;
     return sph_fail_of(SPH_EDIVERGED, "", 0, layer,
@@ -237,26 +221,12 @@ static uint64_t all_steps(const struct trainer *t)
     return (uint64_t)t->opts->epochs * t->step.count;
 }
 
-static int fetch_batch(struct trainer *t, size_t batch, size_t *rows)
-{
-    size_t first = batch * t->step.rows;
-    *rows = batch + 1 == t->step.count ? t->train->rows - first : t->step.rows;
-    if (t->step.fetched)
-        return 0;
-    int err = t->train->fetch(t->train->self, t->step.order + first, *rows, t->step.x, t->step.ldx, t->step.y,
-                              t->step.ldy);
-    for (size_t i = 0; t->row_weights && i < *rows; i++)
-        t->step.weights[i] = t->row_weights[t->step.order[first + i]];
-    t->step.fetched = !err && t->step.count == 1 && !t->train->varies;
-    return err;
-}
-
 static int take_step(struct trainer *t, double *loss, double *lr)
 {
-    size_t batch = (size_t)t->at.batch, rows;
+    size_t batch = (size_t)t->at.batch, rows, own;
     uint64_t step = t->at.step;
-    int err = fetch_batch(t, batch, &rows);
-    if (err < 0)
+    int err = batches_fetch(t, batch, &rows, &own);
+    if (err < 0 && !t->team.comm) /* others wait for this rank, whatever its rows are */
         return err;
     struct batch parts = {.weights = t->weights,
                           .plan = t->plan,
@@ -265,13 +235,17 @@ static int take_step(struct trainer *t, double *loss, double *lr)
                           .targets = t->step.targets,
                           .ldx = t->step.ldx,
                           .ldy = t->step.ldy,
-                          .row_weights = t->row_weights ? t->step.weights : NULL};
-    *loss = batch_run(&parts, t->step.x, t->step.y, rows);
-    if ((err = plan_check(t->plan)) < 0)
+                          .row_weights = t->row_weights ? t->step.weights : NULL,
+                          .all = rows,
+                          .runs = batches_runs(t, rows)};
+    *loss = batch_run(&parts, t->step.x, t->step.y, own);
+    int checked = plan_check(t->plan);
+    if ((err = ranks_join(t, err ? err : checked, loss)) < 0)
         return err;
     if (!isfinite(*loss))
-        return diverged(t, "the loss became", *loss, t->at.step + 1, rows);
+        return diverged(t, "the loss became", *loss, t->at.step + 1, own);
     weights_pull(t->weights);
+    ranks_sum_gradients(t);
     if (t->opts->natural > 0)
         weights_natural(t->weights, t->opts->natural);
     *lr = t->opts->lr * schedule_factor(&t->schedule, t->at.schedule, (size_t)t->at.epoch, step, all_steps(t),
@@ -280,7 +254,7 @@ static int take_step(struct trainer *t, double *loss, double *lr)
     weights_after_step(t->weights);
     weights_refresh(t->weights);
     if (!t->k->all_finite(t->net->learned, t->net->params)) /* before an observer can save them */
-        return diverged(t, "the weights overflowed after a loss of", *loss, t->at.step + 1, rows);
+        return diverged(t, "the weights overflowed after a loss of", *loss, t->at.step + 1, own);
     t->at.step++;
     t->at.batch++;
     t->at.loss_sum +=
@@ -298,23 +272,6 @@ static int train_step(struct trainer *t, double *loss, double *lr)
 }
 
 /* ---------------------------------------------------------------- epochs */
-
-/* A full batch uses all rows in any order; without shuffling, sums keep their order from epoch to epoch. */
-static int begin_epoch(struct trainer *t)
-{
-    size_t done = (size_t)t->at.batch * t->step.rows;
-    if (t->train->epoch)
-        t->train->epoch(t->train->self, (size_t)t->at.epoch);
-    for (size_t i = 0; i < t->train->rows; i++)
-        t->step.order[i] = (uint32_t)i;
-    if (t->step.count > 1) {
-        struct rng rng = rng_stream(t->opts->seed, RNG_SHUFFLE, (uint32_t)t->at.epoch);
-        rng_shuffle(&rng, t->step.order, t->train->rows);
-    }
-    return t->train->ahead && done < t->train->rows
-               ? t->train->ahead(t->train->self, t->step.order + done, 0, t->train->rows - done)
-               : 0;
-}
 
 /* Copies the weights at the end of the epoch. train_loss is averaged over the steps of the epoch, each
  * measured before its update, but the copy has all updates of the epoch, as in Keras. */
@@ -337,13 +294,16 @@ static int end_epoch(struct trainer *t, int *improved)
 {
     sph_scores scores;
     t->seen.value[0] = t->at.loss_sum / ((double)t->train->rows / (double)t->step.rows);
+    if (t->team.local_norm)
+        ranks_align_state(t);
     if (t->val) {
         int err = evaluator_run(t->evaluator, t->val, t->val_weights, EVALUATOR_EPOCH, &scores);
         if (err < 0)
             return err;
         memcpy(t->seen.value + 1, scores.value, scores.count * sizeof *t->seen.value);
         if (!isfinite(scores.value[0]))
-            return diverged(t, "the validation loss became", scores.value[0], t->at.step, t->step.rows);
+            return diverged(t, "the validation loss became", scores.value[0], t->at.step,
+                            comm_share(t->team.comm, t->step.rows).count);
     }
     if (t->opts->train_scores) {
         int err = evaluator_run(t->evaluator, t->train, NULL, EVALUATOR_EPOCH, &scores);
@@ -405,9 +365,14 @@ static int observe(struct trainer *t, enum moment moment, const sph_observer *ob
                    double loss, int improved)
 {
     if (!count)
-        return 0;
+        return t->team.comm && moment != AT_STEP ? ranks_join(t, 0, NULL) : 0;
     sph_view view = view_of(t, moment, loss, improved);
     int stop = observers_tell(observers, count, &view, moment);
+    if (t->team.comm) { /* the others do not know: ranks_join */
+        t->team.wish |= stop > 0 && moment != AT_END;
+        t->team.err = stop < 0 ? stop : t->team.err;
+        return moment == AT_STEP ? 0 : ranks_join(t, 0, NULL);
+    }
     t->seen.stopped |= stop > 0 && moment != AT_END;
     return stop < 0 ? stop : 0;
 }
@@ -417,8 +382,11 @@ static int advance(struct trainer *t, uint64_t steps, const sph_observer *observ
 {
     int err, improved = 0;
     while (!t->seen.stopped && !t->at.finished && steps) {
-        if (!t->step.ordered && !t->step.fetched && (err = begin_epoch(t)) < 0)
-            return err;
+        if (!t->step.ordered && !t->step.fetched && (err = batches_begin(t)) < 0) {
+            if (!t->team.comm)
+                return err;
+            t->team.err = err;
+        }
         t->step.ordered = 1;
         while (!t->seen.stopped && t->at.batch < t->step.count && steps) {
             if ((err = train_step(t, &t->seen.loss, &t->seen.lr)) < 0 ||
@@ -427,7 +395,7 @@ static int advance(struct trainer *t, uint64_t steps, const sph_observer *observ
             steps--;
         }
         if (t->at.batch < t->step.count)
-            break;
+            return t->team.comm ? ranks_join(t, 0, NULL) : 0;
         t->step.ordered = 0;
         if ((err = end_epoch(t, &improved)) < 0 ||
             (err = observe(t, AT_EPOCH, observers, count, t->seen.value[0], improved)) < 0)
@@ -438,7 +406,7 @@ static int advance(struct trainer *t, uint64_t steps, const sph_observer *observ
 
 static void begin(struct trainer *t)
 {
-    t->seen.stopped = 0;
+    t->seen.stopped = t->team.wish = t->team.err = 0;
     t->seen.began = clock_seconds();
     weights_materialize(t->weights);
 }
@@ -555,5 +523,6 @@ size_t trainer_frozen(const struct trainer *t)
 
 size_t trainer_rows(const struct trainer *t)
 {
-    return t->step.micro;
+    size_t all = t->step.micro * comm_size(t->team.comm);
+    return all < t->step.longest ? all : t->step.longest;
 }

@@ -7,6 +7,7 @@
 #ifndef SPH_TRAIN_TRAINER_H
 #define SPH_TRAIN_TRAINER_H
 
+#include "comm/comm.h"
 #include "net/net.h"
 #include "spherelu/core.h"
 #include "rows/source.h"
@@ -47,6 +48,9 @@ struct trainer_setup {
     const double *row_weights;  /* (train's rows) factors on their losses, borrowed likewise; NULL: all 1 */
     const double *val_weights;  /* (val's rows) likewise, on those that val_loss is the mean of           */
     size_t most_rows;           /* of the sources that trainer_score will see; 0: not known */
+    struct comm *
+        comm; /* the ranks that train it together, each with all rows in sight, borrowed for the trainer's life; NULL: this process alone */
+    int local_norm; /* batch statistics are those of a rank's own rows (sync_norm off) */
 };
 
 int trainer_new(struct trainer **out, const struct trainer_setup *setup);
@@ -66,6 +70,12 @@ int trainer_stopped(const struct trainer *trainer);
 
 /* At most so many steps from where it is, without observers. The last step of an epoch also scores the validation part. */
 int trainer_advance(struct trainer *trainer, uint64_t steps, const sph_observer *observers, size_t count);
+
+/* Every rank's training <- rank 0's, which may have been read from a checkpoint; or, of one that a rank trains alone, <- that
+ * rank's. set_place: only where it is, for those who ask; it does not go on from there. */
+void trainer_share(struct trainer *trainer);
+void trainer_give(struct trainer *trainer, const struct comm *comm, size_t from);
+void trainer_set_place(struct trainer *trainer, const struct trainer_place *at);
 
 /* What an observer would see now, borrowed until the next step. */
 sph_view trainer_view(struct trainer *trainer);
@@ -115,7 +125,7 @@ size_t trainer_names(const struct trainer *trainer, const char **out);
 size_t trainer_steps(const struct trainer *trainer);
 size_t trainer_frozen(const struct trainer *trainer);
 
-/* Rows that a step runs through the net at once. */
+/* Rows that a step runs through the net at once, those of all ranks. */
 size_t trainer_rows(const struct trainer *trainer);
 
 double trainer_seconds(const struct trainer *trainer);
