@@ -20,24 +20,24 @@ class TrainOptions(TypedDict, total=False):
     """The options of `train`. None, and what is not given, is chosen as `spherelu train` does."""
 
     target: str | Sequence[str] | None
-    """column(s) to predict, by name or zero-based number"""
+    """columns to predict, by name or by number from 0"""
     drop: Literal["auto", "none"] | str | Sequence[str] | None
-    """columns to leave out; auto: constant columns, ids and free text, each of which is reported; auto,COL: these and
-    COL"""
+    """columns to leave out; auto: constant columns, IDs and free text (the tool reports each of them); auto,COL: COL as
+    well"""
     keep: str | Sequence[str] | None
     """columns that drop auto must keep"""
     weights: str | None
-    """column of sample weights (0 or more) for the training and validation loss and the standardization; scores are not
-    weighted; not used as a feature"""
+    """column of sample weights (0 or more) for the training loss, the validation loss and the standardization; scores
+    are not weighted; not used as a feature"""
     group: str | None
-    """group column: samples with the same value stay in the same part; not used as a feature"""
+    """group column: samples with the same value stay in the same set; not used as a feature"""
     time: str | None
-    """column of dates or numbers for a split by time: the latest samples are the test part, those before them the
-    validation part; samples with the same value stay in the same part; not used as a feature"""
+    """column of dates or numbers for a split by time: the latest samples are the test set, those before them the
+    validation set; samples with the same value stay in the same set; not used as a feature"""
     delimiter: str | None
     """column separator: a character, tab or blank"""
     missing: Literal["error", "mean", "drop"] | str | None
-    """empty cells: stop with an error, fill in the mean of the training samples, or drop the row"""
+    """empty cells: raise an error, fill in the mean of the training set, or drop the row"""
     missing_words: str | Sequence[str] | None
     """text values that mean an empty cell, in addition to NA, N/A, NaN, null, ? and -; case is ignored"""
     standardize: Literal["auto", "off", "features", "both", "mean"] | str | None
@@ -49,14 +49,14 @@ class TrainOptions(TypedDict, total=False):
     indicators: Literal["scaled", "raw"] | str | None
     """indicator columns of text columns: scale them like other features, or leave them as 0 and 1"""
     test: Real | None
-    """fraction of the samples in the test part; for a dataset with a test part, that part is used unless F is 0"""
+    """fraction of the samples in the test set; ignored for datasets with their own test set, except 0: no test set"""
     val: Real | None
-    """fraction of the remaining samples in the validation part, which chooses the epoch"""
+    """fraction of the remaining samples in the validation set, which selects the epoch"""
     split: Literal["random", "stratified", "sklearn"] | str | None
     """how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does"""
     rows: Whole | None
-    """use only N samples, chosen by the seed (images: with equal class proportions; datasets with a test part: N
-    training samples and a proportional test part)"""
+    """use only N samples, chosen by the seed (images: with equal class proportions; datasets with their own test set: N
+    training samples and a proportional test set)"""
     permute: Whole | None
     """before splitting, order the rows by numpy's RandomState(S).permutation (Keras uses 113 for boston)"""
     columns: Literal["as-is", "reversed"] | str | None
@@ -67,36 +67,39 @@ class TrainOptions(TypedDict, total=False):
     noise: Real | None
     """standard deviation of the noise in crescents, spirals and levy"""
     augment: Literal["none", "flip", "crop", "colour"] | str | None
-    """augmentation of training images: none; flip: random horizontal flips; for folders of pictures also crop: random
-    resize and crop to size, and flip; colour: crop and AlexNet's colour shift"""
+    """augmentation of training images; flip: random horizontal flips; crop: random resize and crop to size, and flip;
+    colour: crop and AlexNet's color shift; crop and colour are for image folders"""
     size: Whole | None
-    """height and width of images: folders of pictures are resized and cropped; other images are averaged over blocks,
-    so N must divide their side; stored with the run"""
+    """height and width of images: image folders are resized and cropped; other images are averaged over blocks, so N
+    must divide their side; stored with the run"""
     eval_side: Whole | None
-    """folders of pictures: in evaluation, the shorter side is resized to N before the center crop to size; stored with
-    the run"""
+    """image folders: in evaluation, the shorter side is resized to N before the center crop to size; stored with the
+    run"""
     gray: Switch | None
     """convert images to one channel (luma)"""
     decode: Literal["exact", "scaled"] | str | None
-    """folders of pictures: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their size
-    where enough pixels remain (faster for large photographs, slightly different pixels); stored with the run"""
+    """image folders: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their size where
+    enough pixels remain (faster for large images, slightly different pixels); stored with the run"""
     workers: Whole | None
-    """folders of pictures: threads that decode ahead of the training; does not change results"""
+    """image folders: threads that decode ahead of the training; does not change results"""
     skip_bad: Switch | None
-    """folders of pictures: leave out files that cannot be decoded and report how many"""
+    """image folders: leave out files that cannot be decoded and report how many"""
     net: Literal["mlp", "vgg6", "resnet18", "resnet50", "mobile", "wrn28-2"] | str | None
-    """kind of network: dense layers (images are flattened), or a network for images"""
+    """network: dense layers (mlp; images are flattened), VGG-6, ResNet-18, ResNet-50, MobileNet version 1 (mobile) or
+    Wide ResNet 28-2 (wrn28-2)"""
     hidden: Whole | Sequence[Whole] | npt.NDArray[np.integer[Any]] | None
     """mlp: units of each hidden layer; none: a linear model"""
     width: Real | None
-    """networks for images: factor on the number of channels of every layer"""
+    """image networks: factor on the number of channels of every layer"""
     stem: Literal["auto", "small", "large"] | str | None
     """resnets: first layers: a 7 x 7 convolution with stride 2 and pooling (large), or a 3 x 3 convolution (small);
     auto: small for images below 64 pixels"""
     param: Literal["sp", "wn", "gmp", "sphere"] | str | None
-    """parameterization of the hidden layers"""
+    """parameterization of the hidden layers: plain weights (sp), weight normalization (wn), angles (gmp) or unit
+    vectors (sphere)"""
     norm: Literal["none", "bn", "ln", "mbn", "imn", "gn"] | str | None
-    """normalization of the hidden layers"""
+    """normalization of the hidden layers: batch (bn), layer (ln), mean-only batch (mbn), input-mean (imn) or group (gn)
+    normalization"""
     groups: Whole | None
     """gn: number of groups of equal size into which the units of each hidden layer are divided"""
     norm_epsilon: Real | None
@@ -113,17 +116,17 @@ class TrainOptions(TypedDict, total=False):
     fan_out: Literal["area", "filters"] | str | None
     """fan-out of a convolution in init glorot: filters times the kernel area, or filters alone"""
     activation: Literal["identity", "relu", "leaky_relu", "elu", "srelu"] | str | None
-    """activation of the hidden layers"""
+    """activation of the hidden layers; srelu: S-shaped ReLU with learned thresholds and slopes"""
     init: Literal["paper", "glorot", "he", "authors"] | str | os.PathLike[str] | None
-    """initialization, or a model file to start from; authors: as in the papers' code (Glorot with fan_out filters for
-    wn and gmp; gmp: directions on half a sphere, r from the Glorot norm)"""
+    """initialization, or a model file to start from; paper: uniform directions and scale 1; authors: as in the authors'
+    code (see docs/method.md)"""
     new_head: Switch | None
     """with init FILE: load all tensors except the output layer from the file, which may have other classes or
     targets"""
     init_scale: Real | None
     """factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)"""
     conv: Literal["auto", "direct"] | str | None
-    """f32 convolutions: the fastest algorithm, including Winograd, or only direct ones"""
+    """f32 convolutions: the fastest algorithm, including Winograd, or direct ones only"""
     loss: Literal["mae", "mse", "huber", "poisson", "bce", "ce"] | str | None
     """loss function"""
     class_weight: Literal["none", "balanced"] | str | None
@@ -138,8 +141,8 @@ class TrainOptions(TypedDict, total=False):
     adam_form: Literal["torch", "keras"] | str | None
     """adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)"""
     lr: Real | None
-    """learning rate; the default for rmsprop is 0.3 times, for lion 0.1 times that of the other optimizers; for image
-    networks, the default is proportional to the square root of the batch size (sgd: to the batch size)"""
+    """learning rate; rmsprop multiplies the default by 0.3, lion by 0.1; for image networks it grows with the square
+    root of the batch size (sgd: with the batch size)"""
     lr_theta: Real | None
     """factor on lr for angles (gmp) or unit vectors (sphere)"""
     lr_lambda: Real | None
@@ -151,7 +154,7 @@ class TrainOptions(TypedDict, total=False):
     nesterov: Switch | None
     """Nesterov momentum in sgd"""
     weight_decay: Real | None
-    """weight decay; not applied to angles, offsets, biases and parameters of norms"""
+    """weight decay; not applied to angles, offsets, biases and normalization parameters"""
     beta1: Real | None
     """decay rate of the mean of gradients in adam, adamw and lion"""
     beta2: Real | None
@@ -167,25 +170,25 @@ class TrainOptions(TypedDict, total=False):
     clip: Real | None
     """maximum norm of the gradient; 0: no limit"""
     batch: Whole | None
-    """samples in a step"""
+    """samples per step"""
     micro: Whole | None
     """process a batch N samples at a time, to save memory"""
     memory: Literal["normal", "small"] | str | None
     """small: recompute the outputs of bn and imn in the backward pass instead of storing them; same results, slower"""
     epochs: Whole | None
-    """maximum number of passes over the training part"""
+    """maximum number of passes over the training set"""
     schedule: Literal["none", "cosine"] | str | None
     """learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
-    plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without a gain of more than 0.0001; cosine: decreases to 0
-    over the epochs"""
+    plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without an improvement of more than 0.0001; cosine:
+    decreases to 0 over the epochs"""
     warmup: Real | None
     """number of epochs in which the learning rate increases linearly to its value"""
     patience: Whole | None
-    """stop after N epochs without a better monitor; 0: never"""
+    """stop after N epochs without an improvement of monitor; 0: never"""
     monitor: str | None
-    """metric that chooses the epoch: train_loss, or val_ and the name of a metric"""
+    """metric that selects the epoch: train_loss, or val_ and the name of a metric"""
     train_scores: Switch | None
-    """also score the training part after each epoch (train_accuracy, train_top5, ... in metrics.jsonl), which needs one
+    """also score the training set after each epoch (train_accuracy, train_top5, ... in metrics.jsonl), which takes one
     more pass over it"""
     norm_momentum: Real | None
     """weight of the newest batch in running statistics"""
@@ -197,33 +200,32 @@ class TrainOptions(TypedDict, total=False):
     checkpoint_seconds: Real | None
     """minimum time between checkpoints; 0: after every epoch"""
     ensemble: Whole | None
-    """train K networks with different seeds and predict their mean; threads of them train at the same time, which does
-    not change results"""
+    """train K networks, each with its own seed and validation fold, and average their predictions"""
     ensemble_val: Literal["one", "folds"] | str | None
-    """data that chooses the epoch of each network in an ensemble: one: the validation part, for all; folds: for each
-    network another of 1 / val folds of the training and validation part, so that every sample is used for training"""
+    """data that selects the epoch of each network in an ensemble; one: the same validation set for all; folds: a
+    different fold of the training and validation sets for each network, so that every sample is used for training (the
+    number of folds is 1 / val)"""
     refit: Switch | None
-    """after the validation part has chosen the number of epochs, train again from the same initialization on the
-    training and validation parts, and keep that network"""
+    """after the validation set has selected the number of epochs, train again from the same initialization on the
+    training and validation sets, and keep that network"""
     tune: Whole | None
-    """before training, choose learning rate, hidden units and batch size by successive halving on the validation part,
-    in the time of N trainings on all cores; options that you set are not changed; tune.json lists the candidates; only
-    for net mlp"""
+    """before training, search learning rate, hidden units and batch size by successive halving on the validation set;
+    N: search budget, in units of one full training run, for example 10; uses all cores; options that you set are not
+    changed; tune.json lists the candidates; only for net mlp"""
     record: str | None
-    """write boundaries.npz with boundaries (moves at every step, and positions at every epoch, with :every at every
-    step, or with :0,10,100 at these steps), patterns (which units are active for which samples), or gradients (sizes of
-    gradients, share of active units)"""
+    """record into boundaries.npz; boundaries: moves at every step and positions at every epoch; boundaries:every:
+    positions at every step; boundaries:0,10,100: positions at these steps; patterns: which units are active for which
+    samples; gradients: gradient norms and the share of active units"""
     log: Literal["none", "tensorboard"] | str | None
     """tensorboard: also write an event file, with turns of boundaries, dead units and histograms if boundaries are
     recorded"""
     protocol: Literal["holdout", "cv", "reference"] | str | None
-    """data that chooses the epoch: the validation part, the fold given by fold, or the test part as in the papers' code
-    (this leaks the test part; only for comparison with published results); reference also sets the constants of that
-    code (docs/numerics.md)"""
+    """data that selects the epoch; holdout: the validation set; cv: the fold given by fold; reference: the test set,
+    with the constants of the authors' code (a leak: only for comparison with published results)"""
     folds: Whole | None
-    """cv: number of folds of the training part, as scikit-learn's KFold(N, shuffle=True)"""
+    """cv: number of folds of the training set, as in scikit-learn's KFold(N, shuffle=True)"""
     fold: Whole | None
-    """cv: zero-based number of the fold that is left out of training and chooses the epoch"""
+    """cv: number, from 0, of the fold that is not trained on and selects the epoch"""
     out: str | os.PathLike[str] | None
     """run folder to write"""
     seed: Whole | None
@@ -233,7 +235,8 @@ class TrainOptions(TypedDict, total=False):
     seed_init: Whole | None
     """seed of the initialization, the order of samples and the augmentation"""
     threads: Whole | None
-    """threads of one network, or networks of an ensemble that train at the same time"""
+    """CPU threads; for an ensemble, the number of networks that are trained at the same time, which does not change
+    results"""
     dtype: Literal["f32", "f64"] | str | None
     """precision"""
 
@@ -318,7 +321,7 @@ class Keywords:
         Parameters
         ----------
         missing : error|mean|drop, default None
-            empty cells: stop with an error, fill in the mean of the training samples, or drop the row
+            empty cells: raise an error, fill in the mean of the training set, or drop the row
         standardize : auto|off|features|both|mean, default None
             scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the mean only
             (images are also divided by 255); auto: both for regression, features otherwise; results are always in the
@@ -329,29 +332,31 @@ class Keywords:
         indicators : scaled|raw, default None
             indicator columns of text columns: scale them like other features, or leave them as 0 and 1
         val : F, default None
-            fraction of the remaining samples in the validation part, which chooses the epoch
+            fraction of the remaining samples in the validation set, which selects the epoch
         split : random|stratified|sklearn, default None
             how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does
         eval_side : N, default None
-            folders of pictures: in evaluation, the shorter side is resized to N before the center crop to size; stored
-            with the run
+            image folders: in evaluation, the shorter side is resized to N before the center crop to size; stored with
+            the run
         decode : exact|scaled, default None
-            folders of pictures: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their
-            size where enough pixels remain (faster for large photographs, slightly different pixels); stored with the
-            run
+            image folders: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their size
+            where enough pixels remain (faster for large images, slightly different pixels); stored with the run
         net : mlp|vgg6|resnet18|resnet50|mobile|wrn28-2, default None
-            kind of network: dense layers (images are flattened), or a network for images
+            network: dense layers (mlp; images are flattened), VGG-6, ResNet-18, ResNet-50, MobileNet version 1 (mobile)
+            or Wide ResNet 28-2 (wrn28-2)
         hidden : N,...|none, default None
             mlp: units of each hidden layer; none: a linear model
         width : X, default None
-            networks for images: factor on the number of channels of every layer
+            image networks: factor on the number of channels of every layer
         stem : auto|small|large, default None
             resnets: first layers: a 7 x 7 convolution with stride 2 and pooling (large), or a 3 x 3 convolution
             (small); auto: small for images below 64 pixels
         param : sp|wn|gmp|sphere, default None
-            parameterization of the hidden layers
+            parameterization of the hidden layers: plain weights (sp), weight normalization (wn), angles (gmp) or unit
+            vectors (sphere)
         norm : none|bn|ln|mbn|imn|gn, default None
-            normalization of the hidden layers
+            normalization of the hidden layers: batch (bn), layer (ln), mean-only batch (mbn), input-mean (imn) or group
+            (gn) normalization
         groups : N, default None
             gn: number of groups of equal size into which the units of each hidden layer are divided
         norm_epsilon : X, default None
@@ -368,17 +373,17 @@ class Keywords:
         fan_out : area|filters, default None
             fan-out of a convolution in init glorot: filters times the kernel area, or filters alone
         activation : identity|relu|leaky_relu|elu|srelu, default None
-            activation of the hidden layers
+            activation of the hidden layers; srelu: S-shaped ReLU with learned thresholds and slopes
         init : paper|glorot|he|authors|FILE.safetensors, default None
-            initialization, or a model file to start from; authors: as in the papers' code (Glorot with fan_out filters
-            for wn and gmp; gmp: directions on half a sphere, r from the Glorot norm)
+            initialization, or a model file to start from; paper: uniform directions and scale 1; authors: as in the
+            authors' code (see docs/method.md)
         new_head : bool, default None
             with init FILE: load all tensors except the output layer from the file, which may have other classes or
             targets
         init_scale : X, default None
             factor on the initial weights of the hidden layers (sp: weight, wn: v and g, gmp and sphere: r)
         conv : auto|direct, default None
-            f32 convolutions: the fastest algorithm, including Winograd, or only direct ones
+            f32 convolutions: the fastest algorithm, including Winograd, or direct ones only
         loss : mae|mse|huber|poisson|bce|ce, default None
             loss function
         class_weight : none|balanced, default None
@@ -393,8 +398,8 @@ class Keywords:
         adam_form : torch|keras, default None
             adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)
         lr : X, default None
-            learning rate; the default for rmsprop is 0.3 times, for lion 0.1 times that of the other optimizers; for
-            image networks, the default is proportional to the square root of the batch size (sgd: to the batch size)
+            learning rate; rmsprop multiplies the default by 0.3, lion by 0.1; for image networks it grows with the
+            square root of the batch size (sgd: with the batch size)
         lr_theta : X, default None
             factor on lr for angles (gmp) or unit vectors (sphere)
         lr_lambda : X, default None
@@ -406,7 +411,7 @@ class Keywords:
         nesterov : bool, default None
             Nesterov momentum in sgd
         weight_decay : X, default None
-            weight decay; not applied to angles, offsets, biases and parameters of norms
+            weight decay; not applied to angles, offsets, biases and normalization parameters
         beta1 : X, default None
             decay rate of the mean of gradients in adam, adamw and lion
         beta2 : X, default None
@@ -422,27 +427,27 @@ class Keywords:
         clip : X, default None
             maximum norm of the gradient; 0: no limit
         batch : N|full, default None
-            samples in a step
+            samples per step
         micro : N, default None
             process a batch N samples at a time, to save memory
         memory : normal|small, default None
             small: recompute the outputs of bn and imn in the backward pass instead of storing them; same results,
             slower
         epochs : N, default None
-            maximum number of passes over the training part
+            maximum number of passes over the training set
         schedule : none|step:E,E:F|plateau:N:F:D|cosine, default None
             learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
-            plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without a gain of more than 0.0001; cosine:
+            plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without an improvement of more than 0.0001; cosine:
             decreases to 0 over the epochs
         warmup : EPOCHS, default None
             number of epochs in which the learning rate increases linearly to its value
         patience : N, default None
-            stop after N epochs without a better monitor; 0: never
+            stop after N epochs without an improvement of monitor; 0: never
         monitor : METRIC, default None
-            metric that chooses the epoch: train_loss, or val_ and the name of a metric
+            metric that selects the epoch: train_loss, or val_ and the name of a metric
         train_scores : bool, default None
-            also score the training part after each epoch (train_accuracy, train_top5, ... in metrics.jsonl), which
-            needs one more pass over it
+            also score the training set after each epoch (train_accuracy, train_top5, ... in metrics.jsonl), which takes
+            one more pass over it
         norm_momentum : X, default None
             weight of the newest batch in running statistics
         norm_variance : unbiased|biased, default None
@@ -451,15 +456,14 @@ class Keywords:
             several processes (mpirun): bn, mbn and imn use statistics of the whole batch, or of the samples of each
             process
         ensemble : K, default None
-            train K networks with different seeds and predict their mean; threads of them train at the same time, which
-            does not change results
+            train K networks, each with its own seed and validation fold, and average their predictions
         ensemble_val : one|folds, default None
-            data that chooses the epoch of each network in an ensemble: one: the validation part, for all; folds: for
-            each network another of 1 / val folds of the training and validation part, so that every sample is used for
-            training
+            data that selects the epoch of each network in an ensemble; one: the same validation set for all; folds: a
+            different fold of the training and validation sets for each network, so that every sample is used for
+            training (the number of folds is 1 / val)
         refit : bool, default None
-            after the validation part has chosen the number of epochs, train again from the same initialization on the
-            training and validation parts, and keep that network
+            after the validation set has selected the number of epochs, train again from the same initialization on the
+            training and validation sets, and keep that network
         seed : S, default None
             random seed
         seed_split : S, default None
@@ -467,7 +471,8 @@ class Keywords:
         seed_init : S, default None
             seed of the initialization, the order of samples and the augmentation
         threads : N, default None
-            threads of one network, or networks of an ensemble that train at the same time
+            CPU threads; for an ensemble, the number of networks that are trained at the same time, which does not
+            change results
         dtype : f32|f64, default None
             precision
         early_stopping : bool, default True
