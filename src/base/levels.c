@@ -102,6 +102,14 @@ int levels_add(struct levels *levels, const char *text)
     return levels->overflow ? 0 : levels_place(levels, text, &index);
 }
 
+int levels_add_all(struct levels *levels, const struct levels *from)
+{
+    int err = 0;
+    for (size_t i = 0; i < from->count && !err; i++)
+        err = levels_add(levels, from->text[i]);
+    return err;
+}
+
 int levels_place(struct levels *levels, const char *text, size_t *index)
 {
     *index = SIZE_MAX;

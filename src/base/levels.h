@@ -17,6 +17,7 @@ struct levels {
 };
 
 int levels_add(struct levels *levels, const char *text); /* limit 0: none */
+int levels_add_all(struct levels *levels, const struct levels *from);
 
 /* The same; *index <- the text's place in levels->text, or SIZE_MAX where there were too many before it. */
 int levels_place(struct levels *levels, const char *text, size_t *index);

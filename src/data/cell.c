@@ -329,3 +329,20 @@ int cell_looks_like_number(const char *text)
     }
     return digits > letters;
 }
+
+int cell_is_listed(const char *list, const char *word)
+{
+    size_t blanks = strspn(word, " \t"), length;
+    word += blanks;
+    for (length = strlen(word); length && (word[length - 1] == ' ' || word[length - 1] == '\t'); length--)
+        ;
+    for (const char *p = list; length;) {
+        size_t n = strcspn(p, ",");
+        if (n == length && !strncasecmp(p, word, n))
+            return 1;
+        if (!p[n])
+            return 0;
+        p += n + 1;
+    }
+    return 0;
+}

@@ -205,15 +205,6 @@ static int wants_levels(const sph_data *data, const struct sheet *sheet, size_t 
            sheet->text.profile[i].texts;
 }
 
-/* Those of a column that the first pass has told. */
-static int copy_levels(struct levels *to, const struct levels *words)
-{
-    int err = 0;
-    for (size_t i = 0; i < words->count && !err; i++)
-        err = levels_add(to, words->text[i]);
-    return err;
-}
-
 static int collect_row(void *user, size_t line, const struct cell *cells)
 {
     struct collect *collect = user;
@@ -483,7 +474,7 @@ static int settle_levels(struct unusable *u, int told, int task)
         collect.levels[i].limit = data->columns[i].role == COLUMN_FEATURE ? LEVELS_MAX : 0;
     for (size_t i = 0; i < data->column_count && told && sheet->text.parsed && !err; i++)
         if (wants_levels(data, sheet, i))
-            err = copy_levels(&collect.levels[i], &sheet->text.words[i]);
+            err = levels_add_all(&collect.levels[i], &sheet->text.words[i]);
     if (!told || !sheet->text.parsed)
         err = sheet_scan_text(sheet, collect_row, &collect);
     for (size_t i = 0; i < data->column_count && !err; i++) {
@@ -532,12 +523,10 @@ static int keep_row(void *user, size_t line, const struct cell *cells)
     for (size_t i = 0; i < data->kept.columns; i++) {
         const struct cell *cell = &cells[keeping->columns[i]];
         struct text text = {0};
-        if (cell->text)
-            text_add(&text, "%s", cell->text);
-        else if (cell->kind != CELL_MISSING)
-            text_add_exact(&text, cell->value);
+        if (cell->text || cell->kind == CELL_MISSING)
+            text_add(&text, "%s", cell->text ? cell->text : "");
         else
-            text_add(&text, "%s", "");
+            text_add_exact(&text, cell->value);
         if (text.failed) {
             text_free(&text);
             return SPH_EMEMORY;

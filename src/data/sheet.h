@@ -41,6 +41,9 @@ void cell_read(struct cell *out, const char *text);
 /* The decimal mark is a comma: a cell with a MARK_POINT is text, and an unclear point separates thousands. */
 void cell_read_decimal(struct cell *out, const char *text);
 
+/* Whether the word is in the comma-separated list; upper and lower case are the same, blanks around it do not count. */
+int cell_is_listed(const char *list, const char *word);
+
 /* The mark of a plain number, -12.5e3. */
 enum mark cell_point(const char *text, size_t length);
 

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/cursor.h"
 #include "base/error.h"
@@ -44,29 +43,11 @@ struct met {
 
 /* ---------------------------------------------------------------- missing words */
 
-/* Whether the word is in the comma-separated list; upper and lower case are the same, blanks around it do not count. */
-static int is_listed(const char *list, const char *word)
-{
-    size_t blanks = strspn(word, " \t"), length;
-    word += blanks;
-    for (length = strlen(word); length && (word[length - 1] == ' ' || word[length - 1] == '\t'); length--)
-        ;
-    for (const char *p = list; length;) {
-        size_t n = strcspn(p, ",");
-        if (n == length && !strncasecmp(p, word, n))
-            return 1;
-        if (!p[n])
-            return 0;
-        p += n + 1;
-    }
-    return 0;
-}
-
 /* comma: the decimal mark of its column is a comma. */
 static void read_cell(const struct sheet *sheet, struct cell *out, const char *text, int comma)
 {
     (comma ? cell_read_decimal : cell_read)(out, text);
-    if (out->kind == CELL_TEXT && sheet->text.missing_words && is_listed(sheet->text.missing_words, text))
+    if (out->kind == CELL_TEXT && sheet->text.missing_words && cell_is_listed(sheet->text.missing_words, text))
         out->kind = CELL_MISSING;
 }
 

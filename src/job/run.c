@@ -180,13 +180,13 @@ static int is_own_source(const sph_run *run, const char *source)
                    (!stat(own, &a) && !stat(source, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino));
 }
 
-/* Whether data have the rows that the run was trained on: of a dataset with a test part of its own, only that part is read. */
+/* 1: data have the rows that the run was trained on; 0: only the test set of a dataset that has one was read. */
 static int has_training_rows(const sph_run *run, const sph_data *data)
 {
     sph_split split = {0};
     int err = runfolder_read_split(&split, run->dir, data->rows);
     sph_split_free(&split);
-    return !err;
+    return err == SPH_EMEMORY ? err : !err;
 }
 
 int run_open_data(sph_run *run, const char *source, int need_targets, sph_data **out)
@@ -210,7 +210,10 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     text_free(&run->notes);
     if (!err && source)
         data_counts(data, &run->notes);
-    if (!err && source && need_targets && is_own_source(run, source) && has_training_rows(run, data))
+    int whole = !err && source && need_targets && is_own_source(run, source) ? has_training_rows(run, data) : 0;
+    if (whole < 0)
+        err = whole;
+    else if (whole)
         text_add_line(&run->notes, "the run was trained on these data, so the scores include training rows; "
                                    "without --data they are those of the test set");
     if (!err && run->notes.failed)

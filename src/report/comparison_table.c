@@ -235,7 +235,7 @@ static void add_baseline(struct table *out, const struct comparison *comparison)
         table_line(
             &out->notes, "Baseline, which predicts the training mean or the class frequencies: %s %s%s%s.",
             input->metric, score.chars, words.length ? words.chars : "",
-            behind && !strcmp(input->metric, "accuracy") ? "; for imbalanced classes use metric: auc" : "");
+            behind && sph_word_find(SPH_WORDS_METRIC, input->metric) == SPH_METRIC_ACCURACY ? "; for imbalanced classes use metric: auc" : "");
     out->failed |= words.failed || score.failed;
     text_free(&words);
     text_free(&score);

@@ -44,7 +44,7 @@ same_run small smaller
 check "the log of this test is too short" [ "$(stat -c %s whole/metrics.jsonl)" -gt 20000 ]
 check "the checkpoint of this test is too long" [ "$(stat -c %s whole/checkpoint.safetensors)" -lt 15000 ]
 for attempt in 1 2; do
-    limited 16 1 train --resume "${training[@]}" --out grown
+    limited 16 1 train --quiet --resume "${training[@]}" --out grown
     fails file path=grown/metrics.jsonl
     absent grown/model.safetensors grown/result.json
     check "attempt $attempt: the last checkpoint is gone" [ -s grown/checkpoint.safetensors ]
@@ -78,7 +78,7 @@ if [ -e /dev/full ]; then
     run 1 predict whole --data t.csv --out /dev/full
     fails file path=/dev/full
     for command in "predict whole --data t.csv" "eval whole --data t.csv" "eval whole --data t.csv --json" \
-        "train --resume --out whole" "train --resume --out whole --json"; do
+        "train --quiet --resume --out whole" "train --quiet --resume --out whole --json"; do
         checks=$((checks + 1))
         # shellcheck disable=SC2086 # words
         "$SPHERELU" $command >/dev/full 2>err

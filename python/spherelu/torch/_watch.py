@@ -458,7 +458,7 @@ class Watch:
         return pandas.DataFrame(self.columns(level))
 
     def _lines(self) -> list[tuple[str, ...]]:
-        lines = [("layer", "kind", "units", "inputs", "norm", "activation", "boundary", "note")]
+        lines: list[tuple[str, ...]] = [("layer", "kind", "units", "inputs", "norm", "activation", "boundary", "note")]
         lines += [(a.name, a.kind, str(a.units), str(a.inputs), a.normalization, a.activation or "-", a.boundary, a.note) for a in self.layers.values()]
         return lines
 
