@@ -205,14 +205,15 @@ peak_is_seen() {
     [ -r /proc/self/status ] && ! grep -q __asan_init "$SPHERELU" && ! grep -q __tsan_init "$SPHERELU"
 }
 
-# tells_its_peak ARGS...: a dry run of that training tells the memory it takes to 5 %; `held` is that, in kB
+# tells_its_peak ARGS...: a dry run of that training tells the memory it takes to 5 %, or 7 % less: OpenBLAS holds more with AVX-512;
+# `held` is that, in kB
 tells_its_peak() {
     local told
     run 0 train "$@" --dry-run --json
     told=$(json out peak_bytes)
     held=$(peak "$@")
     check "$*: told $told bytes, held $held kB" awk -v told="$told" -v held="$held" \
-        'BEGIN { r = told / (held * 1024); exit !(r > 0.95 && r < 1.05) }'
+        'BEGIN { r = told / (held * 1024); exit !(r > 0.93 && r < 1.05) }'
 }
 
 # json FILE KEY...: the value at a path of keys, by jansson's own output style: enough for what the tool writes
