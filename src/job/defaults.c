@@ -346,7 +346,7 @@ static const struct default_row rows[] = {
     {OPTION_SKIP_BAD, FOR_ALL, has_pictures, "false", NULL, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SIZE, FOR_ALL, has_pictures, NULL, picture_size,
-     "64 for folders of images, 224 with --init FILE or --net mlp; other images: as stored"},
+     "for folders 64, or 224 with --init FILE or --net mlp; for other images their own size"},
     {OPTION_DECODE, FOR_ALL, has_pictures, NULL, picture_decode, "exact"},
     {OPTION_DECODE, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_AUGMENT, FOR_ALL, has_pictures, "crop", NULL, "crop for folders of images"},
@@ -401,8 +401,8 @@ static const struct default_row rows[] = {
     {OPTION_EPOCHS, FOR_REFERENCE, is_image_net, "500", NULL, NULL},
     {OPTION_EPOCHS, FOR_REFERENCE, NULL, "5000", NULL, NULL},
     {OPTION_EPOCHS, FOR_TABLES, falls_to_zero, NULL, table_epochs,
-     "200; 100 for 5,000 samples and more, fewer for 50,000 and more"},
-    {OPTION_EPOCHS, FOR_IMAGES, NULL, NULL, image_epochs, "30, fewer for 10,000 samples and more"},
+     "200; from 5,000 samples 100; from 50,000 samples fewer"},
+    {OPTION_EPOCHS, FOR_IMAGES, NULL, NULL, image_epochs, "30; from 10,000 samples fewer"},
     {OPTION_EPOCHS, FOR_IMAGE_NETS, NULL, "30", NULL, NULL},
     {OPTION_SCHEDULE, FOR_REFERENCE, is_image_net, "plateau:5:0.1:0.0001", NULL, NULL},
     {OPTION_SCHEDULE, FOR_REFERENCE, NULL, "plateau:50:0.1:0.0001", NULL, NULL},
@@ -427,7 +427,7 @@ static const struct default_row rows[] = {
     {OPTION_ENSEMBLE_VAL, FOR_ALL, can_fold, "folds", NULL, "folds"},
     {OPTION_ENSEMBLE_VAL, FOR_ALL, is_ensemble, "one", NULL, "one with --group, --time or another protocol"},
     {OPTION_THREADS, FOR_TABLES, is_ensemble, NULL, table_threads,
-     "as many as there are processors for an ensemble, otherwise 1"},
+     "the number of processors for an ensemble, otherwise 1"},
 
     /* never written down unless they are asked for */
     {OPTION_TARGET, FOR_ALL, NULL, NULL, leave_unset, "the last column"},
