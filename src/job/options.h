@@ -103,8 +103,8 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       OPTION_WORDS(SPH_INDICATORS),                                                                          \
       "indicator columns of text columns: scale them like other features, or leave them as 0 and 1")         \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
-      "fraction of the samples in the test set; ignored for datasets with their own test set, except 0: "    \
-      "no test set")                                                                                         \
+      "fraction of the samples in the test set; 0: no test set; other values are ignored for datasets "      \
+      "with their own test set")                                                                             \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
       "fraction of the remaining samples in the validation set, which selects the epoch")                    \
     X(SPLIT, split, "split", WORD, SPLIT, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),               \
@@ -128,7 +128,7 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "--size, and flip; colour: crop and AlexNet's color shift; crop and colour are for image folders")     \
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
       "height and width of images: image folders are resized and cropped; other images are averaged over "   \
-      "blocks, so N must divide their side; stored with the run")                                            \
+      "blocks, so N must divide their side; the run keeps N")                                                \
     X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
       "image folders: in evaluation, the shorter side is resized to N before the center crop to --size; "    \
       "stored with the run")                                                                                 \
@@ -204,8 +204,8 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it "        \
       "(keras)")                                                                                             \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
-      "learning rate; rmsprop multiplies the default by 0.3, lion by 0.1; for image networks it grows "      \
-      "with the square root of the batch size (sgd: with the batch size)")                                   \
+      "learning rate; the default is multiplied by 0.3 for rmsprop and 0.1 for lion; for image networks "    \
+      "it is proportional to the square root of the batch size (sgd: to the batch size)")                    \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
       "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
     X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
@@ -276,10 +276,10 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "validation set; N: search budget, in units of one full training run, for example 10; uses all "       \
       "cores; options that you set are not changed; tune.json lists the candidates; only for --net mlp")     \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
-      "record into boundaries.npz; boundaries: moves at every step and positions at every epoch; "           \
-      "boundaries:every: positions at every step; boundaries:0,10,100: positions at these steps; "           \
-      "patterns: which units are active for which samples; gradients: gradient norms and the share of "      \
-      "active units")                                                                                        \
+      "what to record. boundaries: the move of each boundary at every step, its position at every epoch "    \
+      "(boundaries:every at every step, boundaries:0,10,100 at these steps). patterns: which units are "     \
+      "active for which samples. gradients: gradient norms and the share of active units. The file is "      \
+      "boundaries.npz")                                                                                      \
     X(LOG, log, "log", WORD, LOGS, "none", "training", "log", OPTION_WORDS(OPTION_LOGS),                     \
       "tensorboard: also write an event file, with turns of boundaries, dead units and histograms if "       \
       "boundaries are recorded")                                                                             \
