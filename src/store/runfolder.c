@@ -237,12 +237,14 @@ static double score_of(const sph_scores *scores, const char *metric)
     return (double)NAN;
 }
 
+/* Of classes, log loss counts too: where one class is rare, a useful network can have the accuracy of the baseline. */
 static int is_no_better(const sph_result *result)
 {
     const sph_scores *test = &result->test, *constant = &result->baseline;
     return test->rows && constant->rows &&
            (score_of(test, "rmse") >= score_of(constant, "rmse") ||
-            score_of(test, "accuracy") <= score_of(constant, "accuracy"));
+            (score_of(test, "accuracy") <= score_of(constant, "accuracy") &&
+             !(score_of(test, "log_loss") < score_of(constant, "log_loss"))));
 }
 
 int runfolder_write_result(const char *dir, const sph_result *result, const char *reason, const char *warning,
