@@ -49,7 +49,8 @@ class TrainOptions(TypedDict, total=False):
     indicators: Literal["scaled", "raw"] | str | None
     """indicator columns of text columns: scale them like other features, or leave them as 0 and 1"""
     test: Real | None
-    """fraction of the samples in the test set; ignored for datasets with their own test set, except 0: no test set"""
+    """fraction of the samples in the test set; 0: no test set; other values are ignored for datasets with their own
+    test set"""
     val: Real | None
     """fraction of the remaining samples in the validation set, which selects the epoch"""
     split: Literal["random", "stratified", "sklearn"] | str | None
@@ -71,7 +72,7 @@ class TrainOptions(TypedDict, total=False):
     colour: crop and AlexNet's color shift; crop and colour are for image folders"""
     size: Whole | None
     """height and width of images: image folders are resized and cropped; other images are averaged over blocks, so N
-    must divide their side; stored with the run"""
+    must divide their side; the run keeps N"""
     eval_side: Whole | None
     """image folders: in evaluation, the shorter side is resized to N before the center crop to size; stored with the
     run"""
@@ -141,8 +142,8 @@ class TrainOptions(TypedDict, total=False):
     adam_form: Literal["torch", "keras"] | str | None
     """adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)"""
     lr: Real | None
-    """learning rate; rmsprop multiplies the default by 0.3, lion by 0.1; for image networks it grows with the square
-    root of the batch size (sgd: with the batch size)"""
+    """learning rate; the default is multiplied by 0.3 for rmsprop and 0.1 for lion; for image networks it is
+    proportional to the square root of the batch size (sgd: to the batch size)"""
     lr_theta: Real | None
     """factor on lr for angles (gmp) or unit vectors (sphere)"""
     lr_lambda: Real | None
@@ -213,9 +214,9 @@ class TrainOptions(TypedDict, total=False):
     N: search budget, in units of one full training run, for example 10; uses all cores; options that you set are not
     changed; tune.json lists the candidates; only for net mlp"""
     record: str | None
-    """record into boundaries.npz; boundaries: moves at every step and positions at every epoch; boundaries:every:
-    positions at every step; boundaries:0,10,100: positions at these steps; patterns: which units are active for which
-    samples; gradients: gradient norms and the share of active units"""
+    """what to record. boundaries: the move of each boundary at every step, its position at every epoch
+    (boundaries:every at every step, boundaries:0,10,100 at these steps). patterns: which units are active for which
+    samples. gradients: gradient norms and the share of active units. The file is boundaries.npz"""
     log: Literal["none", "tensorboard"] | str | None
     """tensorboard: also write an event file, with turns of boundaries, dead units and histograms if boundaries are
     recorded"""
@@ -398,8 +399,8 @@ class Keywords:
         adam_form : torch|keras, default None
             adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)
         lr : X, default None
-            learning rate; rmsprop multiplies the default by 0.3, lion by 0.1; for image networks it grows with the
-            square root of the batch size (sgd: with the batch size)
+            learning rate; the default is multiplied by 0.3 for rmsprop and 0.1 for lion; for image networks it is
+            proportional to the square root of the batch size (sgd: to the batch size)
         lr_theta : X, default None
             factor on lr for angles (gmp) or unit vectors (sphere)
         lr_lambda : X, default None
