@@ -172,7 +172,7 @@ static int read_column(struct column *out, const json_t *object)
         return err;
     out->role = (enum column_role)role;
     out->kind = (enum column_kind)kind;
-    out->unit = unit_of(json_string_value(json_object_get(object, "unit")));
+    out->unit = (int)unit_of(json_string_value(json_object_get(object, "unit")));
     out->decimal_comma = json_is_true(json_object_get(object, "decimal_comma"));
     if (!(out->name = mem_text(name)))
         return SPH_EMEMORY;

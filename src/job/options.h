@@ -128,7 +128,7 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "--size, and flip; colour: crop and AlexNet's color shift; crop and colour are for image folders")     \
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
       "height and width of images: image folders are resized and cropped; other images are averaged over "   \
-      "blocks, so N must divide their side; the run keeps N")                                                \
+      "blocks, so N must divide their side; eval and predict use the same N")                                \
     X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
       "image folders: in evaluation, the shorter side is resized to N before the center crop to --size; "    \
       "stored with the run")                                                                                 \
@@ -276,10 +276,10 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "validation set; N: search budget, in units of one full training run, for example 10; uses all "       \
       "cores; options that you set are not changed; tune.json lists the candidates; only for --net mlp")     \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
-      "what to record. boundaries: the move of each boundary at every step, its position at every epoch "    \
-      "(boundaries:every at every step, boundaries:0,10,100 at these steps). patterns: which units are "     \
-      "active for which samples. gradients: gradient norms and the share of active units. The file is "      \
-      "boundaries.npz")                                                                                      \
+      "what to record in boundaries.npz. boundaries: the move of each boundary at every step and its "       \
+      "position at every epoch; with boundaries:every, its position at every step; with "                    \
+      "boundaries:0,10,100, its position at these steps. patterns: which units are active for which "        \
+      "samples. gradients: gradient norms and the share of active units")                                    \
     X(LOG, log, "log", WORD, LOGS, "none", "training", "log", OPTION_WORDS(OPTION_LOGS),                     \
       "tensorboard: also write an event file, with turns of boundaries, dead units and histograms if "       \
       "boundaries are recorded")                                                                             \
