@@ -72,7 +72,7 @@ class TrainOptions(TypedDict, total=False):
     colour: crop and AlexNet's color shift; crop and colour are for image folders"""
     size: Whole | None
     """height and width of images: image folders are resized and cropped; other images are averaged over blocks, so N
-    must divide their side; the run keeps N"""
+    must divide their side; eval and predict use the same N"""
     eval_side: Whole | None
     """image folders: in evaluation, the shorter side is resized to N before the center crop to size; stored with the
     run"""
@@ -214,9 +214,9 @@ class TrainOptions(TypedDict, total=False):
     N: search budget, in units of one full training run, for example 10; uses all cores; options that you set are not
     changed; tune.json lists the candidates; only for net mlp"""
     record: str | None
-    """what to record. boundaries: the move of each boundary at every step, its position at every epoch
-    (boundaries:every at every step, boundaries:0,10,100 at these steps). patterns: which units are active for which
-    samples. gradients: gradient norms and the share of active units. The file is boundaries.npz"""
+    """what to record in boundaries.npz. boundaries: the move of each boundary at every step and its position at every
+    epoch; with boundaries:every, its position at every step; with boundaries:0,10,100, its position at these steps.
+    patterns: which units are active for which samples. gradients: gradient norms and the share of active units"""
     log: Literal["none", "tensorboard"] | str | None
     """tensorboard: also write an event file, with turns of boundaries, dead units and histograms if boundaries are
     recorded"""
