@@ -212,7 +212,10 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
         return err;
     panels_number(figure, "units", i, (double)frames.units);
     size_t outside = count_outside(&frames, low, high);
-    panels_text(figure, "outside", i, outside ? "%zu of %zu leave" : "", outside, frames.units);
+    if (outside)
+        panels_text(figure, "outside", i, "%zu of %zu leave", outside, frames.units);
+    else
+        panels_text(figure, "outside", i, "%s", "");
     panels_columns(figure, i, "", n == 2 ? "phi1 phi2 step unit" : "phi step step unit");
     err = write_units(figure, &frames, window);
     write_ends(figure, &frames, i);
