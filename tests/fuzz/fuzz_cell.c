@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (slow.kind == CELL_NUMBER && !isfinite(slow.value))
         abort();
     cell_read_decimal(&decimal, text);
-    if (!strpbrk(text, ",.") && decimal.kind != slow.kind)
+    if (used < 64 && !strpbrk(text, ",.") && decimal.kind != slow.kind)
         abort();
     return 0;
 }
