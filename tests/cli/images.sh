@@ -111,12 +111,13 @@ check "depthwise layers in the model" grep -aqE 'groups[\]": *4\b' mob/model.saf
 run 0 boundaries mob --layer 1 --data digits
 check "a depthwise unit has nine inputs" [ "$(head -1 out | tr , '\n' | grep -c phi_)" -eq 9 ]
 check "four depthwise units behind the first conv" [ "$(wc -l <out)" -eq 5 ]
-run 0 eval mob --data digits --json; accuracy=$(json out accuracy)
+run 0 eval mob --data digits --json; loss=$(json out loss)
 run 0 convert mob mob.safetensors --to sp
 run 0 convert mob.safetensors mob_back.safetensors --to gmp
 run 0 train --quiet --data digits "${mobile[@]}" --init mob_back.safetensors --lr 1e-9 --epochs 1 --out mob_again
 run 0 eval mob_again --data digits --json
-check "another function after conversion: $accuracy, $(json out accuracy)" [ "$accuracy" = "$(json out accuracy)" ]
+# the classes are nearly tied after two epochs, so accuracies say less than losses
+check "another function after conversion: $loss, $(json out loss)" awk -v a="$loss" -v b="$(json out loss)" "BEGIN { exit !(a - b < 1e-5 && b - a < 1e-5) }"
 run 2 regions mob --plane 0,1,2; fails argument key=layers.0
 run 0 train --quiet --data digits "${small[@]}" --epochs 1 --test 0 --out untested
 check "--test 0 left a test part" [ -z "$(grep '^test' out)" ]
