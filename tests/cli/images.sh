@@ -116,8 +116,8 @@ run 0 convert mob mob.safetensors --to sp
 run 0 convert mob.safetensors mob_back.safetensors --to gmp
 run 0 train --quiet --data digits "${mobile[@]}" --init mob_back.safetensors --lr 1e-9 --epochs 1 --out mob_again
 run 0 eval mob_again --data digits --json
-# the classes are nearly tied after two epochs, so accuracies say less than losses
-check "another function after conversion: $loss, $(json out loss)" awk -v a="$loss" -v b="$(json out loss)" "BEGIN { exit !(a - b < 1e-5 && b - a < 1e-5) }"
+# the classes are nearly tied after two epochs, so accuracies say less than losses; an epoch at rate 1e-9 moves the running means
+check "another function after conversion: $loss, $(json out loss)" awk -v a="$loss" -v b="$(json out loss)" "BEGIN { exit !(a - b < 1e-3 && b - a < 1e-3) }"
 run 2 regions mob --plane 0,1,2; fails argument key=layers.0
 run 0 train --quiet --data digits "${small[@]}" --epochs 1 --test 0 --out untested
 check "--test 0 left a test part" [ -z "$(grep '^test' out)" ]
