@@ -538,7 +538,8 @@ const struct command command_train = {
     .about = "Splits the data into a training, a validation and a test set, trains a network on the CPU, and "
              "writes the model, its scores and a report into the run folder --out.\n"
              "For a table, the default is an ensemble of five networks. If you set any option of the groups "
-             "network or training, except --ensemble, --tune and --class-weight, a single network is trained; the other "
+             "network or training, except --ensemble, --tune and --class-weight, a single network is "
+             "trained; the other "
              "defaults stay the same.\n"
              "Ctrl-C stops after the current step and writes a checkpoint; --resume continues.",
     .often = 1,

@@ -127,7 +127,8 @@ static void the_defaults_of_train_are_those_that_its_help_names(void **state)
         struct job_spec spec = resolved(&plain, tables[i]);
         assert_help_names(&spec, TABLE);
         options_free(&spec);
-        struct job_request asked[] = {request(1, "data", "x", NULL), request(1, "data", "x", "net", nets[i], NULL)};
+        struct job_request asked[] = {request(1, "data", "x", NULL),
+                                      request(1, "data", "x", "net", nets[i], NULL)};
         for (int net = 0; net < 2; net++) {
             struct data_facts as_opened = *of_images[i];
             if (as_opened.pictures)

@@ -159,7 +159,8 @@ static void observed_steps_are_the_same_and_can_be_stopped(void **state)
     sph_net *plain = new_net(SPH_F64), *observed = new_net(SPH_F64);
     sph_trainer *alone = new_trainer(plain), *trainer = new_trainer(observed);
     struct seen seen = {.until = 20};
-    sph_observer observer = {.self = &seen, .start = never, .step = see_step, .epoch = see_epoch, .end = never};
+    sph_observer observer = {
+        .self = &seen, .start = never, .step = see_step, .epoch = see_epoch, .end = never};
     assert_int_equal(sph_trainer_observe(trainer, 3, &observer, 1), 0);
     assert_int_equal(seen.steps, 3);
     assert_int_equal(sph_trainer_observe(trainer, 100, &observer, 1), 0);

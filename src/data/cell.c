@@ -29,7 +29,7 @@ static size_t skip_digits(const char *text, size_t length, size_t at)
     return at;
 }
 
-/* Of a decimal number: 1.234 could be thousands elsewhere. */
+/* A decimal number such as 1.234 could be thousands in another file. */
 static enum mark point_mark(const char *text, size_t length)
 {
     size_t whole = skip_digits(text, length, 0);
@@ -121,7 +121,7 @@ static int read_digits(struct digits *out, const char *text, size_t length)
     return 1;
 }
 
-/* What the signs tell; MARK_OTHER: it is no number. */
+/* The decimal mark that the signs show; MARK_OTHER: the text is no number. */
 static enum mark mark_of(const struct digits *d)
 {
     int groups = d->thousands && !d->zero && d->last == 3 && !d->exponent;

@@ -106,7 +106,7 @@ static int fill_date(const struct filling *f, size_t line, const struct column *
     return 0;
 }
 
-/* Of a column whose rare words share a level, whether the word is one of them. */
+/* Whether the word is one of the rare words of the column, which share a level. */
 static int training_saw(const struct column *column, const char *text)
 {
     return !column->rare || levels_find(column->rare, column->rare_count, text) >= 0 ||

@@ -275,7 +275,8 @@ int registry_unknown(const char *source)
     const char *near = text_nearest(source, names, SETS);
     char *file = near ? NULL : nearest_file(source);
     int err = list.failed ? SPH_EMEMORY
-              : near ? sph_fail_at(SPH_EIO, source, "no such file or built-in dataset; did you mean %s?", near)
+              : near
+                  ? sph_fail_at(SPH_EIO, source, "no such file or built-in dataset; did you mean %s?", near)
               : file ? sph_fail_at(SPH_EIO, source, "no such file; did you mean %s?", file)
                      : sph_fail_at(SPH_EIO, source, "no such file or built-in dataset; built-in datasets: %s",
                                    list.chars);

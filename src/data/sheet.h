@@ -13,7 +13,7 @@
 #include "data/tool.h"
 #include "spherelu.h"
 
-/* What the comma or point in a number is. MARK_COMMA and MARK_POINT: that is the decimal mark, or the number shows that it is
+/* The role of the comma or point in a number. MARK_COMMA and MARK_POINT: that is the decimal mark, or the number shows that it is
  * (0,544 1234,567 1.234,5 1.234.567 for the comma). UNCLEAR: one to three digits and three more, which could be thousands
  * (1,190 and 1.190). NONE: 12, 12 345, text. OTHER: none of them. */
 enum mark { MARK_NONE, MARK_COMMA, MARK_POINT, MARK_UNCLEAR_COMMA, MARK_UNCLEAR_POINT, MARK_OTHER };
@@ -32,7 +32,7 @@ struct cell {
     const char *text; /* as written; NULL in number tables */
     enum mark
         mark; /* where its text was read: of a number, or of a text that is one with the other decimal mark */
-    enum unit unit; /* likewise */
+    enum unit unit; /* where its text was read */
 };
 
 /* The decimal mark is a point: a cell with a MARK_COMMA is text, and an unclear comma separates thousands. */

@@ -47,7 +47,8 @@ struct met {
 static void read_cell(const struct sheet *sheet, struct cell *out, const char *text, int comma)
 {
     (comma ? cell_read_decimal : cell_read)(out, text);
-    if (out->kind == CELL_TEXT && sheet->text.missing_words && cell_is_listed(sheet->text.missing_words, text))
+    if (out->kind == CELL_TEXT && sheet->text.missing_words &&
+        cell_is_listed(sheet->text.missing_words, text))
         out->kind = CELL_MISSING;
 }
 
@@ -187,7 +188,7 @@ static int add_to_profile(struct profile *profile, size_t line, const struct cel
     return 0;
 }
 
-/* What the columns tell of the file's decimal mark. */
+/* Evidence of the columns about the file's decimal mark. */
 struct marks {
     char delimiter;
     int commas, points; /* some column has decimal commas, points */
@@ -214,7 +215,7 @@ static int settle_column(struct profile *profile, const struct marks *file)
     return 0;
 }
 
-/* Of a plain number, until the column is known to have decimal points. */
+/* Notes the point of a plain number, until the column is known to have decimal points. */
 static int see_point(struct profile *profile, size_t line, const struct csv_field *field)
 {
     enum mark mark = cell_point(field->text, field->length);

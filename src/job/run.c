@@ -210,7 +210,8 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     text_free(&run->notes);
     if (!err && source)
         data_counts(data, &run->notes);
-    int whole = !err && source && need_targets && is_own_source(run, source) ? has_training_rows(run, data) : 0;
+    int whole =
+        !err && source && need_targets && is_own_source(run, source) ? has_training_rows(run, data) : 0;
     if (whole < 0)
         err = whole;
     else if (whole)

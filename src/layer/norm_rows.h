@@ -23,7 +23,7 @@ struct norm_running {
     const struct layer_weights *also; /* set by norm_state_share, or NULL */
 };
 
-/* What a statistic of the batch is made of. */
+/* The parts of a statistic of the batch. */
 struct norm_ranks {
     const struct comm *comm; /* NULL: this process */
     double *all;             /* (2 width + 1, and that once for each rank) */

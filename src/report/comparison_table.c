@@ -215,7 +215,7 @@ static void add_edges(struct table *out, const struct comparison_input *input)
     text_free(&words);
 }
 
-/* What a constant prediction scores, and the methods whose mean is no better. */
+/* The score of a constant prediction, and the methods whose mean is no better. */
 static void add_baseline(struct table *out, const struct comparison *comparison)
 {
     const struct comparison_input *input = comparison->input;
@@ -232,10 +232,12 @@ static void add_baseline(struct table *out, const struct comparison *comparison)
     }
     text_add_general(&score, 4, input->baseline);
     if (!words.failed && !score.failed)
-        table_line(
-            &out->notes, "Baseline, which predicts the training mean or the class frequencies: %s %s%s%s.",
-            input->metric, score.chars, words.length ? words.chars : "",
-            behind && sph_word_find(SPH_WORDS_METRIC, input->metric) == SPH_METRIC_ACCURACY ? "; for imbalanced classes use metric: auc" : "");
+        table_line(&out->notes,
+                   "Baseline, which predicts the training mean or the class frequencies: %s %s%s%s.",
+                   input->metric, score.chars, words.length ? words.chars : "",
+                   behind && sph_word_find(SPH_WORDS_METRIC, input->metric) == SPH_METRIC_ACCURACY
+                       ? "; for imbalanced classes use metric: auc"
+                       : "");
     out->failed |= words.failed || score.failed;
     text_free(&words);
     text_free(&score);

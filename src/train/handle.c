@@ -199,7 +199,8 @@ int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size)
     describe(trainer, &own, spans);
     int err = read_head(trainer->loop, &own, bytes, size, &head, &step);
     if (!err && (head.count != own.count || memcmp(head.bytes, own.bytes, sizeof own.bytes) != 0))
-        err = sph_fail(SPH_EFORMAT, "the state belongs to a training run with another --monitor or --patience");
+        err =
+            sph_fail(SPH_EFORMAT, "the state belongs to a training run with another --monitor or --patience");
     if (err < 0)
         return err;
     const char *at = (const char *)bytes + sizeof head;
