@@ -26,8 +26,9 @@ y_least = 2.0**-16; y_most = 0
 do for [r = 0:down - 1] { if (value('note_'.r) eq '') { stats part('p'.r) using 2 nooutput; y_most = STATS_max > y_most ? STATS_max : y_most } }
 y_most = y_most < 2.0**2 ? 2.0**2 : y_most < 2.0**16 ? 2.0**16 : y_most
 set logscale y 2
-set yrange [y_least:y_most]
-eval log_tics('y', y_least, y_most, 2, 1)
+set yrange [0.97 * y_least:y_most]
+set ytics ()   # 2^0, a move of 1, and 2^16 are what the papers speak of
+set for [k = -16:ceil(log(y_most) / log(2)):(y_most > 2.0**8 ? 8 : 4)] ytics add (sprintf('2^{%d}', k) 2.0**k)
 set multiplot layout high, wide margins screen 2.5 / width, 1 - 0.9 / width, (1.3 + foot) / height, 1 - top / height \
     spacing screen 2.0 / width, 2.4 / height
 do for [r = 0:down - 1] {

@@ -58,7 +58,7 @@ do for [cell = 0:high * wide - 1] {
          linestyle style(value('method_'.k), k + 1) linewidth 1 pointnumber 7 pointsize 0.45
     unset arrow; unset label
     if (!logs && value('note_'.r) eq '' && x_most > 10 * first_steps) {
-        eval place_at(cell % wide, cell / wide, 0.42, 0.98, 0.3, 0.9)
+        eval place_at(cell % wide, cell / wide, 0.42, 0.98, 0.44, 0.92)
         unset ylabel; set title sprintf('first %d steps', first_steps) offset 0, -0.7 font small_font
         unset xlabel
         set object 1 rectangle from graph -0.2, graph -0.2 to graph 1.02, graph 1.16 behind fillcolor rgb 'white' fillstyle solid noborder
