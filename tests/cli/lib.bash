@@ -58,6 +58,7 @@ await() {
 
 # start ARGS...: the tool in the background, as `child`. Without job control it would ignore SIGINT.
 start() {
+    : >out 2>err # the last command's output is gone before anybody waits for a line of this one
     set -m
     "$SPHERELU" "$@" >out 2>err &
     child=$!
@@ -205,7 +206,7 @@ peak_is_seen() {
     [ -r /proc/self/status ] && ! grep -q __asan_init "$SPHERELU" && ! grep -q __tsan_init "$SPHERELU"
 }
 
-# tells_its_peak ARGS...: a dry run of that training tells the memory it takes to 5 %, or 7 % less: OpenBLAS holds more with AVX-512;
+# tells_its_peak ARGS...: a dry run of that training tells the memory it takes to 5 %, or 10 % less: OpenBLAS holds more with AVX-512;
 # `held` is that, in kB
 tells_its_peak() {
     local told
@@ -213,7 +214,7 @@ tells_its_peak() {
     told=$(json out peak_bytes)
     held=$(peak "$@")
     check "$*: told $told bytes, held $held kB" awk -v told="$told" -v held="$held" \
-        'BEGIN { r = told / (held * 1024); exit !(r > 0.93 && r < 1.05) }'
+        'BEGIN { r = told / (held * 1024); exit !(r > 0.9 && r < 1.05) }'
 }
 
 # json FILE KEY...: the value at a path of keys, by jansson's own output style: enough for what the tool writes

@@ -138,7 +138,7 @@ SH
     ranks 2 0 train --data "$PWD/mine.csv" --target y --hidden 4 --schedule none --epochs 3 --out $family.shared
     tell train --resume --epochs 5 --out $family.shared
     fails argument key=out
-    "${launch[@]}" -n 2 "$SPHERELU" train --data crescents --hidden 8 --epochs 100000 --patience 0 --out $family.busy >/dev/null 2>&1 &
+    "${launch[@]}" -n 2 "$SPHERELU" train --data crescents --hidden 8 --epochs 2000000000 --patience 0 --out $family.busy >/dev/null 2>&1 &
     busy=$!
     await "[ -e $family.busy/checkpoint.safetensors ]"
     ranks 2 1 train --resume --out $family.busy
@@ -149,7 +149,7 @@ SH
 
     # ---- a rank that dies ends all of them at once; what was trained stays
     for victim in 0 1; do
-        "${launch[@]}" -n 2 "$SPHERELU" train $table --epochs 100000 --patience 0 --checkpoint-seconds 0 --out $family.killed.$victim >/dev/null 2>killed &
+        "${launch[@]}" -n 2 "$SPHERELU" train $table --epochs 2000000000 --patience 0 --checkpoint-seconds 0 --out $family.killed.$victim >/dev/null 2>killed &
         busy=$!
         await "[ -s $family.killed.$victim/metrics.jsonl ]"
         sleep 0.2
@@ -160,7 +160,7 @@ SH
         SECONDS=0
         wait $busy
         check "mpirun succeeds though a rank died" [ $? -ne 0 ]
-        check "the others lived on for $SECONDS seconds" [ $SECONDS -lt 20 ]
+        check "the others lived on for $SECONDS seconds" [ $SECONDS -lt 120 ]
         check "nobody says that a rank died" grep -qiE "signal 9|KILLED BY SIGNAL|exit code" killed
         no_orphan "--out $family.killed.$victim"
     done

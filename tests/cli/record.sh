@@ -128,7 +128,7 @@ absent with/boundaries.frames.part
 check "a finished run lost its record" cmp -s kept.npz with/boundaries.npz
 
 # ---- Ctrl-C leaves a record of what there is, and the run goes on from it
-long=(--data t.csv --target y --hidden 9,5 --batch 16 --epochs 2500 --patience 0 --quiet
+long=(--data t.csv --target y --hidden 9,5 --batch 16 --epochs 5000 --patience 0 --quiet
     --record boundaries:every+patterns:0,40,100,3000,20000+gradients:0,40,100,3000,20000)
 run 0 train "${long[@]}" --out whole
 signalled INT '[ -s stopped/metrics.jsonl ]' train "${long[@]}" --checkpoint-seconds 0.05 --out stopped
@@ -136,7 +136,7 @@ check "SIGINT: exit $code, expected 130" [ $code -eq 130 ]
 folder=stopped
 numpy '
 steps = z["step"].size
-assert 0 < steps < 30000 and z["step"].tolist() == list(range(1, steps + 1))
+assert 0 < steps < 60000 and z["step"].tolist() == list(range(1, steps + 1))
 assert z["frame_step"].tolist() == list(range(steps + 1))
 motion("layers.0", 2e-6)'
 check "the parts of a stopped run are gone" [ -s stopped/boundaries.moves.part ]

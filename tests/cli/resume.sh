@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.bash"
 
 table 800 >t.csv
-training=(--data t.csv --target y --hidden 32,32 --batch 16 --epochs 1000 --patience 0 --schedule step:20,100:0.5)
+training=(--data t.csv --target y --hidden 32,32 --batch 16 --epochs 8000 --patience 0 --schedule step:20,100:0.5)
 
 # ---- signals
 run 0 train "${training[@]}" --out whole
