@@ -24,7 +24,7 @@ eval key_draw(width, height, key_low(height))
 eval foot_draw(width, height)
 y_least = 2.0**-16; y_most = 0
 do for [r = 0:down - 1] { if (value('note_'.r) eq '') { stats part('p'.r) using 2 nooutput; y_most = STATS_max > y_most ? STATS_max : y_most } }
-y_most = y_most < 2.0**2 ? 2.0**2 : y_most < 2.0**16 ? 2.0**16 : y_most
+y_most = y_most < 2.0**2 ? 2.0**2 : y_most < 2.0**16 ? 2.0**16 : 4 * y_most
 set logscale y 2
 set yrange [0.97 * y_least:y_most]
 set ytics ()   # 2^0, a move of 1, and 2^16 are what the papers speak of

@@ -72,7 +72,7 @@ log_tics(axis, low, high, base, labels) = \
 key_begin = "key_count = 0"
 key_add(n, l, p, s) = sprintf("key_name_%d = value('%s'); key_line_%d = \"%s\"; key_point_%d = \"%s\"; key_star_%d = \"%s\"; ".\
     "key_count = key_count + 1", key_count, n, key_count, l, key_count, p, key_count, s)
-key_width(s) = 1.25 + 0.187 * strlen(s)
+key_width(s) = 1.25 + 0.2 * strlen(s)
 key_measure(w) = sprintf("key_rows = 1; key_at = 0.3; array key_left[%d]; array key_row[%d]; ".\
     "do for [key_c = 1:%d] { key_w = key_width(value('key_name_'.(key_c - 1))); ".\
     "if (key_at + key_w > %f && key_at > 0.3) { key_rows = key_rows + 1; key_at = 0.3 }; ".\
@@ -143,18 +143,18 @@ star_red = '#D00000'; edge_grey = '#404040'; band_grey = '#DDDDDD'
 set style line 1 linecolor rgb vermillion linewidth 2   dashtype 1             pointtype 4    # SP
 set style line 2 linecolor rgb orange     linewidth 2   dashtype (10, 4)       pointtype 8    # WN
 set style line 3 linecolor rgb purple     linewidth 2   dashtype (14, 4, 3, 4) pointtype 6    # BN
-set style line 4 linecolor rgb sky        linewidth 2   dashtype (3, 7)        pointtype 10   # LN, GmP he
+set style line 4 linecolor rgb sky        linewidth 2   dashtype (3, 7)        pointtype 10   # LN, GmP he, WN+IMN
 set style line 5 linecolor rgb grey       linewidth 2   dashtype (6, 6)        pointtype 12   # MBN, WN+MBN
 set style line 6 linecolor rgb blue       linewidth 2.6 dashtype 1             pointtype 7    # GmP
 set style line 7 linecolor rgb green      linewidth 2.6 dashtype 1             pointtype 5    # GmP+IMN
-set style line 8 linecolor rgb black      linewidth 2   dashtype (14, 4)       pointtype 9    # sphere
+set style line 8 linecolor rgb black      linewidth 2   dashtype (14, 4)       pointtype 9    # sphere, SP+IMN
 set style line 9 linecolor rgb brown      linewidth 2   dashtype (3, 6, 10, 6) pointtype 13   # sphere+IMN
 style_colours = 'vermillion orange purple sky grey blue green black brown'
 style_marks = '4 8 6 10 12 7 5 9 13'
 do for [i = 1:10] { set style line 20 + i linecolor rgb colour(i) linewidth 2 dashtype dash(i) pointtype dot(i) }
 
-methods = 'SP WN BN LN MBN GmP GmP+IMN Sphere Sphere+IMN SP+BN SP+LN WN+MBN GmP+BN sphere gmp sp wn sp+bn gmp+imn wn+mbn GmP_glorot GmP_he'
-styles = '1 2 3 4 5 6 7 8 9 3 4 5 7 8 6 1 2 3 7 5 7 4'
+methods = 'SP WN BN LN MBN GmP GmP+IMN Sphere Sphere+IMN SP+BN SP+LN WN+MBN GmP+BN sphere gmp sp wn sp+bn gmp+imn wn+mbn GmP_glorot GmP_he SP+IMN WN+IMN'
+styles = '1 2 3 4 5 6 7 8 9 3 4 5 7 8 6 1 2 3 7 5 7 4 8 4'
 joined(m) = strstrt(m, ' ') > 0 ? m[1:strstrt(m, ' ') - 1].'_'.m[strstrt(m, ' ') + 1:*] : m    # a name of two words
 place(m) = sum [i = 1:words(methods)] (word(methods, i) eq joined(m) ? i : 0)
 # The line style of method m, the i-th of this figure (from 1); its mark, and its colour as gnuplot writes it.

@@ -28,6 +28,7 @@ set xtics plane_step(x_high - x_low) offset 0, tics_up
 set border 15
 eval key_draw(width, height, key_low(height))
 eval foot_draw(width, height)
+set style textbox opaque noborder fillcolor rgb 'white' margins 0.4, 0.2
 set multiplot layout down, across margins screen left / width, 1 - 0.4 / width, (1.2 + foot) / height, 1 - (key_room + 0.7) / height \
     spacing screen 0.6 / width, 1.9 / height
 do for [i = 0:down * across - 1] {
@@ -38,7 +39,7 @@ do for [i = 0:down * across - 1] {
         plot NaN
         unset label 2
     } else {
-        set label 3 value('outside_'.i) noenhanced at graph 0.97, 0.05 right font small_font textcolor rgb grey front
+        set label 3 value('outside_'.i) noenhanced at graph 0.97, 0.05 right font small_font textcolor rgb grey front boxed
         plot for [u = 0:value('units_'.i) - 1] part('p'.i) index u using 1:2 with lines \
                  linecolor rgb colour(u + 1) linewidth (value('units_'.i) > 20 ? 0.4 : 0.7), \
              for [u = 0:value('units_'.i) - 1] part('p'.i) index u every ::0::0 using 1:2 with points pointtype 6 pointsize 0.8 \
