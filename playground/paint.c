@@ -98,6 +98,8 @@ static size_t pattern_bytes(const sph_regions *regions)
     return layer.byte + (layer.units + 7) / 8;
 }
 
+enum { MOST_OUTPUTS = 16 }; /* of a painted net; the page has 6 classes at most */
+
 /* The pixels whose middle lies in the region: those of a row lie between two edges. Neighbours have the same ends of
  * their common edge, so that no pixel is left out and none is filled twice. */
 static void fill_region(const sph_region *region, const double *window, size_t width, size_t height,
@@ -129,7 +131,7 @@ static void fill_region(const sph_region *region, const double *window, size_t w
         long from = lround(ceil((left - window[0]) / pixel_x - 0.5)),
              to = lround(ceil((right - window[0]) / pixel_x - 0.5));
         for (long column = from < 0 ? 0 : from; column < to && column < (long)width; column++) {
-            double x = window[0] + ((double)column + 0.5) * pixel_x, value[16];
+            double x = window[0] + ((double)column + 0.5) * pixel_x, value[MOST_OUTPUTS];
             for (size_t k = 0; k < ink->outputs; k++)
                 value[k] = region->map[3 * k] * x + region->map[3 * k + 1] * y + region->map[3 * k + 2];
             out[(size_t)row * width + (size_t)column] = colour(ink, tint, value);
@@ -144,6 +146,8 @@ EXPORT int pg_paint_regions(int k, const double *window, size_t width, size_t he
     const sph_regions *regions = world.method[k].regions;
     struct ink ink = {palette, sph_net_outputs(world.method[k].net), tints, low, high};
     size_t bytes = pattern_bytes(regions), count = total_of(regions).regions;
+    if (ink.outputs > MOST_OUTPUTS)
+        return SPH_EARG;
     for (size_t i = 0; i < count; i++) {
         sph_region region;
         int err = sph_regions_at(regions, i, &region);
