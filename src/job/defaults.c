@@ -443,7 +443,7 @@ static const struct default_row rows[] = {
     {OPTION_DRAW, FOR_ALL, NULL, NULL, leave_unset, "seed"},
     {OPTION_NOISE, FOR_ALL, NULL, NULL, leave_unset, "0.1"},
     {OPTION_EVAL_SIDE, FOR_ALL, NULL, NULL, leave_unset, "8/7 of --size"},
-    {OPTION_WORKERS, FOR_ALL, NULL, NULL, leave_unset, "one less than there are processors"},
+    {OPTION_WORKERS, FOR_ALL, NULL, NULL, leave_unset, "the number of processors minus 1"},
     {OPTION_GROUPS, FOR_ALL, NULL, NULL, leave_unset, "32, or fewer so that each group has 4 units"},
     {OPTION_FAN_OUT, FOR_ALL, NULL, NULL, leave_unset, "area"},
     {OPTION_CLASS_WEIGHT, FOR_ALL, NULL, NULL, leave_unset, "none"},

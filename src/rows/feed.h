@@ -18,7 +18,7 @@ struct data_place {
 /* The first number that is too large for the net's dtype once it is standardised: 1 and where it is, or 0. Images have none. */
 int feed_find_beyond(const sph_data *data, const sph_net *net, struct data_place *out);
 
-/* "too large for f32 after standardisation; correct it, or train with --dtype f64" */
+/* "too large for f32 after standardization; correct it, or train with --dtype f64" */
 const char *feed_beyond_words(const sph_net *net);
 
 /* Fails: names the row, the column and the number, and why. A feed of a row with a number beyond is refused so. */
