@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of a data set, standardised and in a net's dtype, as the trainer takes them. Tables are kept ready in
- * the net's layout (feed.c); images stay bytes and become numbers as they are fetched (image_feed.c). */
+ * Rows of a dataset for the trainer, standardized and in the dtype of the network. Tables are stored in the
+ * network's layout (feed.c); images stay bytes and are converted when they are fetched (image_feed.c). */
 #ifndef SPH_ROWS_FEED_H
 #define SPH_ROWS_FEED_H
 
