@@ -37,9 +37,9 @@ static void print_help(const char *help)
 {
     enum { MOST = 72 };
     size_t n = 0;
-    for (; help[n] && n < MOST && help[n] != ';'; n++)
+    for (; n < MOST && !strchr(";\n", help[n]); n++)
         putchar(strchr("'\"\\[]:`$", help[n]) ? ' ' : help[n]);
-    if (help[n] && help[n] != ';')
+    if (!strchr(";\n", help[n]))
         printf("...");
 }
 

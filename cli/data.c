@@ -228,7 +228,7 @@ const struct command command_data = {
     .summary = "list, download and verify the built-in datasets",
     .usage = "list | info NAME | get NAME [--from URL] | verify [NAME]",
     .about =
-        "Known datasets are used by name: --data banana. list prints their tasks, published shapes and "
+        "Built-in datasets are used by name: --data banana. list prints their tasks, published shapes and "
         "files. info prints columns, origin, licence and SHA-256 of one dataset. get downloads a dataset "
         "into the cache and continues interrupted downloads; a file gets its name only when its SHA-256 is "
         "correct. verify compares the files on this machine with their SHA-256. Datasets are searched in the "

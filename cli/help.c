@@ -60,9 +60,12 @@ void cli_help_commands(void)
 
 /* ---------------------------------------------------------------- one command */
 
-/* Prints text from column `at`, breaking at blanks and continuing at column `indent`; a newline begins a paragraph. */
+/* Prints text from column `at`, breaking at blanks and continuing at column `indent`. A newline begins a paragraph, or, in
+ * an indented text, an item of a list. */
 static void print_wrapped(const char *text, size_t at, size_t indent)
 {
+    enum { ITEM = 2 };
+    const size_t outer = indent;
     int first = 1;
     while (*text) {
         size_t length = strcspn(text, " \n");
@@ -78,8 +81,9 @@ static void print_wrapped(const char *text, size_t at, size_t indent)
         text += length;
         first = *text == '\n';
         if (first) {
-            printf("\n\n");
-            at = 0;
+            at = outer ? outer + ITEM : 0;
+            indent = at + (outer ? ITEM : 0);
+            printf("\n%s%*s", outer ? "" : "\n", (int)at, "");
         }
         text += *text != '\0';
     }
@@ -89,6 +93,7 @@ static void print_wrapped(const char *text, size_t at, size_t indent)
 static void print_option(const sph_option *option)
 {
     char help[1024], standard[256];
+    size_t head = strcspn(option->help, "\n"); /* the default comes before a list */
     const sph_option *table;
     size_t rows = sph_options(&table);
     if (option >= table && option < table + rows)
@@ -96,8 +101,8 @@ static void print_option(const sph_option *option)
     else
         snprintf(standard, sizeof standard, "%s%s", *option->initial ? "default: " : "", option->initial);
     int given = option->argument && *standard;
-    snprintf(help, sizeof help, "%s%s%s%s", option->help, given ? " (" : "", given ? standard : "",
-             given ? ")" : "");
+    snprintf(help, sizeof help, "%.*s%s%s%s%s", (int)head, option->help, given ? " (" : "",
+             given ? standard : "", given ? ")" : "", option->help + head);
     int at = printf("  --%s%s%s", option->name, option->argument ? " " : "",
                     option->argument ? option->argument : "");
     if (at > HELP_INDENT - 2) {

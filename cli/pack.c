@@ -63,7 +63,7 @@ static int run_pack(const struct args *args)
 
 static const sph_option options[] = {
     {"size", "N", "224", "data",
-     "input size of the network: the shorter side of each picture becomes 256/224 of it, as in evaluation, "
+     "input size of the network: the shorter side of each image becomes 256/224 of it, as in evaluation, "
      "and the middle square is kept"},
     {"gray", NULL, "", "data", "convert images to one channel (luma)"},
     {"decode", CLI_WORDS(SPH_DECODES), "exact", "data",

@@ -80,9 +80,10 @@ static int read_options(struct perturb *perturb, const struct args *args)
 
 static void print_base(const sph_perturb_result *result, const sph_perturb_opts *opts)
 {
-    printf("one unit in %zu dimensions, its boundary %g from the origin; eps is added to every number below\n"
-           "(BN: in a batch of %zu standard normal rows; LN: of a layer of %zu units, the others and the "
-           "shift of 0 stay)\n\n",
+    printf("one unit with %zu inputs; the distance of its boundary from the origin is %g;\n"
+           "eps is added to every parameter below\n"
+           "(BN: batch of %zu standard normal samples; LN: layer of %zu units, of which only this one "
+           "changes)\n\n",
            result->inputs, opts->distance, opts->rows, opts->units);
     for (size_t m = 0; m < SPH_PERTURB_METHODS; m++) {
         const sph_perturb_method *method = &result->method[m];

@@ -136,7 +136,7 @@ static const sph_option options[] = {
     {"out", "DIR", "", "data",
      "folder for regions.json, the pictures regions.png, .svg and .pdf, and their gnuplot script"},
     {"colour", "units|output", "units", "data",
-     "colours of the picture: number of active units, or output of a network with one output"},
+     "colors of the picture: number of active units, or output of a network with one output"},
     CLI_JSON,
     CLI_MAX_MEMORY,
 };

@@ -509,12 +509,12 @@ out:
 static const sph_option options[] = {
     {"no-report", NULL, "", "run", "do not write report.html, the page with scores, curves and predictions"},
     {"resume", NULL, "", "run",
-     "continue from the checkpoint in --out; the other options must have the values of the run, except that "
-     "--epochs may be larger with --schedule none, step or plateau (not with cosine, the default)"},
+     "continue an interrupted run from the checkpoint in --out\n"
+     "other options can be left out, or must have the values of the run\n"
+     "with --schedule none, step or plateau, --epochs can be larger than before (with cosine, it cannot)"},
     {"dry-run", NULL, "", "run",
      "measure a few steps, print the sizes of the three sets and the expected time, memory and disk space, "
-     "and "
-     "write nothing"},
+     "and write nothing"},
     {"mpi", NULL, "", "run",
      "train with the other processes of the same mpirun or srun, also if its variables are not recognized "
      "(docs/scale.md)"},
@@ -538,9 +538,8 @@ const struct command command_train = {
     .about = "Splits the data into a training, a validation and a test set, trains a network on the CPU, and "
              "writes the model, its scores and a report into the run folder --out.\n"
              "For a table, the default is an ensemble of five networks. If you set any option of the groups "
-             "network or training, except --ensemble, --tune and --class-weight, a single network is "
-             "trained; the other "
-             "defaults stay the same.\n"
+             "'network' and 'training' below, except --ensemble, --tune and --class-weight, a single network "
+             "is trained. Options that you do not set keep their defaults.\n"
              "Ctrl-C stops after the current step and writes a checkpoint; --resume continues.",
     .often = 1,
     .main_options = "data target missing test val group net hidden param norm activation optimizer lr batch "

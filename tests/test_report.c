@@ -181,7 +181,7 @@ static void an_experiment_without_training_has_its_numbers(void **state)
 {
     (void)state;
     char *html = report_of("name: still\nperturb: {eps: [0.001, 0.5], dim: 3}\nfigures: [perturbation]\n");
-    assert_holds(html, "Figures that need no training.");
+    assert_holds(html, "Figures that do not need training.");
     assert_holds(html, "<caption>turn of its boundary in degrees</caption>");
     assert_holds(html, "<th scope=\"row\">0.5</th><td class=\"n\">");
     assert_holds(html, "<th scope=\"col\" class=\"n\">GmP</th></tr></thead>");

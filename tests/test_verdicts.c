@@ -164,7 +164,7 @@ static void verdicts_name_what_is_left_out_and_which_way_the_mean_points(void **
     assert_verdict(
         torn, zero, 5, 0,
         "GmP better than SP on 4 of 5 splits, p = 0.62 (Wilcoxon, exact): no significant difference; with 5 "
-        "splits the smallest possible p is 0.062; the mean difference favours SP");
+        "splits the smallest possible p is 0.062; the mean difference favors SP");
 }
 
 static void the_best_mean_is_the_reference_when_none_is_named(void **state)
@@ -175,7 +175,7 @@ static void the_best_mean_is_the_reference_when_none_is_named(void **state)
     char *found = write_table(&input, TEXT);
     assert_non_null(strstr(
         found,
-        "\nBN is the reference because its mean is best, which biases the comparison in its favour.\n"));
+        "\nBN is the reference because its mean is best, which biases the comparison in its favor.\n"));
     assert_non_null(strstr(found, "\nBN better than SP on 5 of 5 splits"));
     mem_free(found);
 

@@ -20,24 +20,26 @@ class TrainOptions(TypedDict, total=False):
     """The options of `train`. None, and what is not given, is chosen as `spherelu train` does."""
 
     target: str | Sequence[str] | None
-    """columns to predict, by name or by number from 0"""
+    """columns to predict, by name or by index (0 is the first column)"""
     drop: Literal["auto", "none"] | str | Sequence[str] | None
-    """columns to leave out; auto: constant columns, IDs and free text (the tool reports each of them); auto,COL: COL as
-    well"""
+    """columns to leave out; auto: constant columns, IDs and free text (the tool reports each of them); auto,COL: COL in
+    addition to these"""
     keep: str | Sequence[str] | None
     """columns that drop auto must keep"""
     weights: str | None
     """column of sample weights (0 or more) for the training loss, the validation loss and the standardization; scores
     are not weighted; not used as a feature"""
     group: str | None
-    """group column: samples with the same value stay in the same set; not used as a feature"""
+    """group column: samples with the same value are put into the same set (training, validation or test); not used as a
+    feature"""
     time: str | None
     """column of dates or numbers for a split by time: the latest samples are the test set, those before them the
     validation set; samples with the same value stay in the same set; not used as a feature"""
     delimiter: str | None
     """column separator: a character, tab or blank"""
     missing: Literal["error", "mean", "drop"] | str | None
-    """empty cells: raise an error, fill in the mean of the training set, or drop the row"""
+    """how to treat empty cells; error: stop with an error; mean: fill in the mean of the training set; drop: leave out
+    the row"""
     missing_words: str | Sequence[str] | None
     """text values that mean an empty cell, in addition to NA, N/A, NaN, null, ? and -; case is ignored"""
     standardize: Literal["auto", "off", "features", "both", "mean"] | str | None
@@ -49,10 +51,10 @@ class TrainOptions(TypedDict, total=False):
     indicators: Literal["scaled", "raw"] | str | None
     """indicator columns of text columns: scale them like other features, or leave them as 0 and 1"""
     test: Real | None
-    """fraction of the samples in the test set; 0: no test set; other values are ignored for datasets with their own
-    test set"""
+    """fraction of the samples in the test set; 0: no test set; datasets that come with a test set use that one, unless
+    F is 0"""
     val: Real | None
-    """fraction of the remaining samples in the validation set, which selects the epoch"""
+    """fraction of the samples outside the test set that forms the validation set, which selects the best epoch"""
     split: Literal["random", "stratified", "sklearn"] | str | None
     """how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does"""
     rows: Whole | None
@@ -71,8 +73,8 @@ class TrainOptions(TypedDict, total=False):
     """augmentation of training images; flip: random horizontal flips; crop: random resize and crop to size, and flip;
     colour: crop and AlexNet's color shift; crop and colour are for image folders"""
     size: Whole | None
-    """height and width of images: image folders are resized and cropped; other images are averaged over blocks, so N
-    must divide their side; eval and predict use the same N"""
+    """height and width of images in pixels; eval and predict use the same value; image folders: images are resized and
+    cropped to N x N; other images: blocks of pixels are averaged, so N must divide the side of the images"""
     eval_side: Whole | None
     """image folders: in evaluation, the shorter side is resized to N before the center crop to size; stored with the
     run"""
@@ -86,21 +88,23 @@ class TrainOptions(TypedDict, total=False):
     skip_bad: Switch | None
     """image folders: leave out files that cannot be decoded and report how many"""
     net: Literal["mlp", "vgg6", "resnet18", "resnet50", "mobile", "wrn28-2"] | str | None
-    """network: dense layers (mlp; images are flattened), VGG-6, ResNet-18, ResNet-50, MobileNet version 1 (mobile) or
-    Wide ResNet 28-2 (wrn28-2)"""
+    """network architecture; mlp: dense layers; images are flattened; vgg6: the network of the papers, with six
+    convolutional layers; mobile: MobileNet version 1; wrn28-2: Wide ResNet with 28 layers and width factor 2"""
     hidden: Whole | Sequence[Whole] | npt.NDArray[np.integer[Any]] | None
-    """mlp: units of each hidden layer; none: a linear model"""
+    """number of units in each hidden layer of an mlp, for example 64,64; none: a linear model"""
     width: Real | None
     """image networks: factor on the number of channels of every layer"""
     stem: Literal["auto", "small", "large"] | str | None
     """resnets: first layers: a 7 x 7 convolution with stride 2 and pooling (large), or a 3 x 3 convolution (small);
     auto: small for images below 64 pixels"""
     param: Literal["sp", "wn", "gmp", "sphere"] | str | None
-    """parameterization of the hidden layers: plain weights (sp), weight normalization (wn), angles (gmp) or unit
-    vectors (sphere)"""
+    """parameterization of the hidden layers; sp: plain weights; wn: weight normalization; gmp: geometric
+    parameterization; the direction of each unit is learned as angles; sphere: like gmp, with a unit vector instead of
+    angles"""
     norm: Literal["none", "bn", "ln", "mbn", "imn", "gn"] | str | None
-    """normalization of the hidden layers: batch (bn), layer (ln), mean-only batch (mbn), input-mean (imn) or group (gn)
-    normalization"""
+    """normalization of the hidden layers; bn: batch normalization; ln: layer normalization; mbn: mean-only batch
+    normalization (without division); imn: input-mean normalization (subtracts the batch mean from the input of a
+    layer); gn: group normalization"""
     groups: Whole | None
     """gn: number of groups of equal size into which the units of each hidden layer are divided"""
     norm_epsilon: Real | None
@@ -142,7 +146,7 @@ class TrainOptions(TypedDict, total=False):
     adam_form: Literal["torch", "keras"] | str | None
     """adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)"""
     lr: Real | None
-    """learning rate; the default is multiplied by 0.3 for rmsprop and 0.1 for lion; for image networks it is
+    """learning rate; the default is multiplied by 0.3 for rmsprop and by 0.1 for lion; for image networks, it is
     proportional to the square root of the batch size (sgd: to the batch size)"""
     lr_theta: Real | None
     """factor on lr for angles (gmp) or unit vectors (sphere)"""
@@ -171,13 +175,15 @@ class TrainOptions(TypedDict, total=False):
     clip: Real | None
     """maximum norm of the gradient; 0: no limit"""
     batch: Whole | None
-    """samples per step"""
+    """samples per step; full: the whole training set"""
     micro: Whole | None
     """process a batch N samples at a time, to save memory"""
     memory: Literal["normal", "small"] | str | None
     """small: recompute the outputs of bn and imn in the backward pass instead of storing them; same results, slower"""
     epochs: Whole | None
-    """maximum number of passes over the training set"""
+    """maximum number of passes over the training set; with more than 50,000 training samples (images: 10,000), the
+    default is smaller, to save time; tables: if schedule is given, the default is 1000, with early stopping (patience
+    100)"""
     schedule: Literal["none", "cosine"] | str | None
     """learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
     plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without an improvement of more than 0.0001; cosine:
@@ -201,7 +207,8 @@ class TrainOptions(TypedDict, total=False):
     checkpoint_seconds: Real | None
     """minimum time between checkpoints; 0: after every epoch"""
     ensemble: Whole | None
-    """train K networks, each with its own seed and validation fold, and average their predictions"""
+    """train K networks and average their predictions; each has a different seed and a different fold of the data as
+    validation set"""
     ensemble_val: Literal["one", "folds"] | str | None
     """data that selects the epoch of each network in an ensemble; one: the same validation set for all; folds: a
     different fold of the training and validation sets for each network, so that every sample is used for training (the
@@ -210,13 +217,15 @@ class TrainOptions(TypedDict, total=False):
     """after the validation set has selected the number of epochs, train again from the same initialization on the
     training and validation sets, and keep that network"""
     tune: Whole | None
-    """before training, search learning rate, hidden units and batch size by successive halving on the validation set;
-    N: search budget, in units of one full training run, for example 10; uses all cores; options that you set are not
-    changed; tune.json lists the candidates; only for net mlp"""
+    """before training, search for the learning rate, hidden units and batch size by successive halving on the
+    validation set (only for net mlp); N: search budget, in units of one full training run, for example 10; options that
+    you set are not changed; all cores are used; tune.json lists the candidates"""
     record: str | None
-    """what to record in boundaries.npz. boundaries: the move of each boundary at every step and its position at every
-    epoch; with boundaries:every, its position at every step; with boundaries:0,10,100, its position at these steps.
-    patterns: which units are active for which samples. gradients: gradient norms and the share of active units"""
+    """what to record in boundaries.npz; + joins several of these; boundaries: how far each step moves the boundary of
+    each unit (the hyperplane on which it becomes active), and the position of the boundary at every epoch;
+    boundaries:every: the same with the position at every step; boundaries:0,10,100: the same with the position at these
+    steps; patterns: which units are active for which samples; gradients: gradient norms and the share of active
+    units"""
     log: Literal["none", "tensorboard"] | str | None
     """tensorboard: also write an event file, with turns of boundaries, dead units and histograms if boundaries are
     recorded"""
@@ -230,14 +239,14 @@ class TrainOptions(TypedDict, total=False):
     out: str | os.PathLike[str] | None
     """run folder to write"""
     seed: Whole | None
-    """random seed"""
+    """random seed of the split, the initialization, the order of samples and the augmentation"""
     seed_split: Whole | None
     """seed of the split and of the choice of samples"""
     seed_init: Whole | None
     """seed of the initialization, the order of samples and the augmentation"""
     threads: Whole | None
-    """CPU threads; for an ensemble, the number of networks that are trained at the same time, which does not change
-    results"""
+    """CPU threads; for an ensemble: number of networks that are trained at the same time; the results do not depend on
+    it"""
     dtype: Literal["f32", "f64"] | str | None
     """precision"""
 
@@ -322,7 +331,8 @@ class Keywords:
         Parameters
         ----------
         missing : error|mean|drop, default None
-            empty cells: raise an error, fill in the mean of the training set, or drop the row
+            how to treat empty cells; error: stop with an error; mean: fill in the mean of the training set; drop: leave
+            out the row
         standardize : auto|off|features|both|mean, default None
             scale features (both: the target too) to mean 0 and standard deviation 1; mean: subtract the mean only
             (images are also divided by 255); auto: both for regression, features otherwise; results are always in the
@@ -333,7 +343,7 @@ class Keywords:
         indicators : scaled|raw, default None
             indicator columns of text columns: scale them like other features, or leave them as 0 and 1
         val : F, default None
-            fraction of the remaining samples in the validation set, which selects the epoch
+            fraction of the samples outside the test set that forms the validation set, which selects the best epoch
         split : random|stratified|sklearn, default None
             how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does
         eval_side : N, default None
@@ -343,21 +353,23 @@ class Keywords:
             image folders: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their size
             where enough pixels remain (faster for large images, slightly different pixels); stored with the run
         net : mlp|vgg6|resnet18|resnet50|mobile|wrn28-2, default None
-            network: dense layers (mlp; images are flattened), VGG-6, ResNet-18, ResNet-50, MobileNet version 1 (mobile)
-            or Wide ResNet 28-2 (wrn28-2)
+            network architecture; mlp: dense layers; images are flattened; vgg6: the network of the papers, with six
+            convolutional layers; mobile: MobileNet version 1; wrn28-2: Wide ResNet with 28 layers and width factor 2
         hidden : N,...|none, default None
-            mlp: units of each hidden layer; none: a linear model
+            number of units in each hidden layer of an mlp, for example 64,64; none: a linear model
         width : X, default None
             image networks: factor on the number of channels of every layer
         stem : auto|small|large, default None
             resnets: first layers: a 7 x 7 convolution with stride 2 and pooling (large), or a 3 x 3 convolution
             (small); auto: small for images below 64 pixels
         param : sp|wn|gmp|sphere, default None
-            parameterization of the hidden layers: plain weights (sp), weight normalization (wn), angles (gmp) or unit
-            vectors (sphere)
+            parameterization of the hidden layers; sp: plain weights; wn: weight normalization; gmp: geometric
+            parameterization; the direction of each unit is learned as angles; sphere: like gmp, with a unit vector
+            instead of angles
         norm : none|bn|ln|mbn|imn|gn, default None
-            normalization of the hidden layers: batch (bn), layer (ln), mean-only batch (mbn), input-mean (imn) or group
-            (gn) normalization
+            normalization of the hidden layers; bn: batch normalization; ln: layer normalization; mbn: mean-only batch
+            normalization (without division); imn: input-mean normalization (subtracts the batch mean from the input of
+            a layer); gn: group normalization
         groups : N, default None
             gn: number of groups of equal size into which the units of each hidden layer are divided
         norm_epsilon : X, default None
@@ -399,7 +411,7 @@ class Keywords:
         adam_form : torch|keras, default None
             adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)
         lr : X, default None
-            learning rate; the default is multiplied by 0.3 for rmsprop and 0.1 for lion; for image networks it is
+            learning rate; the default is multiplied by 0.3 for rmsprop and by 0.1 for lion; for image networks, it is
             proportional to the square root of the batch size (sgd: to the batch size)
         lr_theta : X, default None
             factor on lr for angles (gmp) or unit vectors (sphere)
@@ -428,14 +440,16 @@ class Keywords:
         clip : X, default None
             maximum norm of the gradient; 0: no limit
         batch : N|full, default None
-            samples per step
+            samples per step; full: the whole training set
         micro : N, default None
             process a batch N samples at a time, to save memory
         memory : normal|small, default None
             small: recompute the outputs of bn and imn in the backward pass instead of storing them; same results,
             slower
         epochs : N, default None
-            maximum number of passes over the training set
+            maximum number of passes over the training set; with more than 50,000 training samples (images: 10,000), the
+            default is smaller, to save time; tables: if schedule is given, the default is 1000, with early stopping
+            (patience 100)
         schedule : none|step:E,E:F|plateau:N:F:D|cosine, default None
             learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
             plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without an improvement of more than 0.0001; cosine:
@@ -457,7 +471,8 @@ class Keywords:
             several processes (mpirun): bn, mbn and imn use statistics of the whole batch, or of the samples of each
             process
         ensemble : K, default None
-            train K networks, each with its own seed and validation fold, and average their predictions
+            train K networks and average their predictions; each has a different seed and a different fold of the data
+            as validation set
         ensemble_val : one|folds, default None
             data that selects the epoch of each network in an ensemble; one: the same validation set for all; folds: a
             different fold of the training and validation sets for each network, so that every sample is used for
@@ -466,14 +481,14 @@ class Keywords:
             after the validation set has selected the number of epochs, train again from the same initialization on the
             training and validation sets, and keep that network
         seed : S, default None
-            random seed
+            random seed of the split, the initialization, the order of samples and the augmentation
         seed_split : S, default None
             seed of the split and of the choice of samples
         seed_init : S, default None
             seed of the initialization, the order of samples and the augmentation
         threads : N, default None
-            CPU threads; for an ensemble, the number of networks that are trained at the same time, which does not
-            change results
+            CPU threads; for an ensemble: number of networks that are trained at the same time; the results do not
+            depend on it
         dtype : f32|f64, default None
             precision
         early_stopping : bool, default True

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The one way into bytes that came from a file. A cursor knows where they end; a read past it gives zeroes and
- * marks the cursor as spent, once and for all: read freely, look once. Sizes that a file names are multiplied
- * and added here, where a product that wraps is seen, and nowhere else. How much memory such a size may ask for is
- * mem_allows' business. */
+ * Reads bytes that came from a file. A cursor knows their end; a read beyond it returns zeros and marks the
+ * cursor as failed, so callers check only once. Sizes from a file are multiplied and added only here, with
+ * overflow checks. mem_allows limits the memory for such a size. */
 #ifndef SPH_BASE_CURSOR_H
 #define SPH_BASE_CURSOR_H
 

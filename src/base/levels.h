@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A set of texts, in the order in which they were added. The key of its hash is drawn once per process, so a file cannot hold
- * texts that were chosen to collide; nothing that the set returns depends on the key. */
+ * A set of texts in the order in which they were added. The key of its hash is random for each process, so
+ * that a file cannot contain texts that were chosen to collide. No result depends on the key. */
 #ifndef SPH_BASE_LEVELS_H
 #define SPH_BASE_LEVELS_H
 

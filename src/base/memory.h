@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Every allocation of the library. Memory comes zeroed and aligned to a cache line; a failure has already set
- * the error message, so callers return SPH_EMEMORY. Tests replace mem_get, mem_get_large and mem_resize at link time to fail
- * each call once in turn. */
+ * All allocations of the library. Memory is zeroed and aligned to a cache line. A failure sets the error
+ * message, so callers return SPH_EMEMORY. Tests replace mem_get, mem_get_large and mem_resize at link time
+ * to make each call fail once. */
 #ifndef SPH_BASE_MEMORY_H
 #define SPH_BASE_MEMORY_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Words and numbers: strict parsing, lists of known words, the nearest known word for an error message. */
+ * Text and numbers: strict parsing, lists of known words, and the most similar known word for an error
+ * message. */
 #ifndef SPH_BASE_TEXT_H
 #define SPH_BASE_TEXT_H
 

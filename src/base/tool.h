@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. Text for people, what the core was built with, and the nearest word to one that is wrong. Not installed, not part of the API. */
+ * For the tool: text for people, what the core was built with, and the most similar known word. Not
+ * installed, not part of the API. */
 #ifndef SPH_BASE_TOOL_H
 #define SPH_BASE_TOOL_H
 

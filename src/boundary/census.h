@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What data see of a net's boundaries, in evaluation: on which side of each unit's boundary they lie and how
- * near they come. Beside every layer asked about stands a copy of it without activation and scale, reading
- * the same node: it puts out what the layer puts through its activation, whatever the layer is. */
+ * On which side of each unit's boundary the samples are, and how near they are, in evaluation. Each
+ * measured layer has a copy without activation and scale that reads the same node; its output is the input
+ * of the activation. */
 #ifndef SPH_BOUNDARY_CENSUS_H
 #define SPH_BOUNDARY_CENSUS_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * How a net is doing while it trains, layer by layer: how large the gradient of its directions is, and for how
- * many rows its units are on. The 2024 paper's appendix E asks whether a product of sines lets either vanish.
+ * Statistics of a network during training for each layer: the size of the gradient of the directions, and
+ * the share of samples for which units are active. Appendix E of the 2024 paper asks whether a product of
+ * sines makes either of them vanish.
  *
- * Directions are what a parameterization has in the place of a weight's: theta (gmp), u (sphere), v (wn), the
- * weight itself (sp). The gradient is that of the loss over some rows of a source, always the same, at the
- * weights as they are; normalizations see these rows as their batch, and running statistics stay what they
- * were. Whether a unit is on is told as in patterns.h, in evaluation, and so is where a layer's inputs are: Remark
- * 3.6 assumes that they are centred on the origin. */
+ * The directions are theta (gmp), u (sphere), v (wn) or the weight itself (sp). The gradient is that of the
+ * loss on fixed rows of a source at the current weights. Normalizations use these rows as their batch, and
+ * running statistics do not change. Activity is measured in evaluation as in patterns.h, and so is the mean
+ * of a layer's inputs, which Remark 3.6 assumes to be 0. */
 #ifndef SPH_BOUNDARY_GRADIENTS_H
 #define SPH_BOUNDARY_GRADIENTS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the units of a layer switch, in evaluation: w x + b = 0 in the layer's input, the normalization
- * folded in. On the side where w x + b > 0 a unit is active. */
+ * The hyperplane w x + b = 0 in a layer's input on which a unit switches, in evaluation, with the
+ * normalization folded in. The unit is active where w x + b > 0. */
 #ifndef SPH_BOUNDARY_HYPERPLANE_H
 #define SPH_BOUNDARY_HYPERPLANE_H
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Activation patterns: which units of a net are on for which rows of a source, one bit each, in evaluation.
- * Taken again and again while the net changes, they tell how many bits flipped since the time before and how
- * many different patterns the rows have.
+ * Activation patterns: which units of a network are active for which rows of a source, one bit each, in
+ * evaluation. Repeated during training, they give the number of bits that changed and the number of
+ * distinct patterns.
  *
- * A unit is on where act(z) > 0, its scale left aside: that is z > 0 for relu, leaky_relu and elu, and for
- * srelu as long as its thresholds lie on both sides of 0 and its outer slopes are positive. A unit whose
- * scale is 0 puts out nothing and is off. In a conv every pixel of every channel has a bit of its own. NaN is
- * off.
+ * A unit is active if act(z) > 0, ignoring its scale. That is z > 0 for relu, leaky_relu and elu, and for
+ * srelu as long as 0 is between its thresholds and its outer slopes are positive. A unit with scale 0 is
+ * inactive, and so is NaN. In a convolution each pixel of each channel has a bit.
  *
- * Sites are the layers that have an activation and the activations that stand alone in the graph (behind an
- * addition), in the order of computation. */
+ * Sites are the layers with an activation and the separate activations of the graph (after an addition), in
+ * the order of computation. */
 #ifndef SPH_BOUNDARY_PATTERNS_H
 #define SPH_BOUNDARY_PATTERNS_H
 

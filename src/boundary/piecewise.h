@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A net as a piecewise linear function of a plane: dense layers with their normalization folded in, and the
- * plane itself as an affine map into the net's input. All in f64, whatever the net computes in.
+ * A network as a piecewise linear function on a plane: dense layers with their normalization folded in, and
+ * the plane as an affine map into the network's input. All numbers are f64.
  *
- * Places on the plane are (x, y) in [-1, 1] x [-1, 1], the window as it is here: s = middle + half * x. */
+ * Points on the plane are (x, y) in [-1, 1] x [-1, 1], which is the window: s = middle + half * x. */
 #ifndef SPH_BOUNDARY_PIECEWISE_H
 #define SPH_BOUNDARY_PIECEWISE_H
 

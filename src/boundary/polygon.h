@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Convex polygons and straight cuts. Vertices are (count, 2), anticlockwise, and lie in a window of [-1, 1] x
- * [-1, 1] or near it: tolerances are absolute there. */
+ * Convex polygons and cuts by lines. Vertices are (count, 2), counter-clockwise, in or near a window of
+ * [-1, 1] x [-1, 1]; tolerances are absolute. */
 #ifndef SPH_BOUNDARY_POLYGON_H
 #define SPH_BOUNDARY_POLYGON_H
 

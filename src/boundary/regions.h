@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The linear regions of a net on a plane: what is kept of them (regions.c), the subdivision that finds them
- * (subdivide.c) and the lines between classes within them (decision.c). Start reading at subdivide.c. */
+ * The linear regions of a network on a plane: the stored result (regions.c), the subdivision that finds
+ * them (subdivide.c) and the lines between classes (decision.c). Start reading at subdivide.c. */
 #ifndef SPH_BOUNDARY_REGIONS_H
 #define SPH_BOUNDARY_REGIONS_H
 

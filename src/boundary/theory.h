@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The papers' statements about boundaries, each by construction or by many random cases, each a row: what was
- * measured, what is expected. theory.c holds the order of the rows, theory_*.c the checks. */
+ * Checks of the papers' statements about boundaries, by construction or by many random cases. Each check is
+ * a row with the measured and the expected value. theory.c has the order of the rows, theory_*.c the
+ * checks. */
 #ifndef SPH_BOUNDARY_THEORY_H
 #define SPH_BOUNDARY_THEORY_H
 

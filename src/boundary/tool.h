@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. The papers' statements, checked by numbers: `spherelu perturb`. Not installed, not part of the API. */
+ * For the tool: numerical checks of the papers' statements (`spherelu perturb`). Not installed, not part of
+ * the API. */
 #ifndef SPH_BOUNDARY_TOOL_H
 #define SPH_BOUNDARY_TOOL_H
 

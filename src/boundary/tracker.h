@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Boundaries followed through a training, step by step (sph_tracker). What is remembered is the step before:
- * one copy of the weights as unit normals. Layers that have hyperplanes are tracked: those with an activation
- * and without ln. */
+ * Follows boundaries during training, step by step (sph_tracker). It stores the unit normals of the
+ * previous step. It tracks the layers that have hyperplanes: those with an activation and without ln. */
 #ifndef SPH_BOUNDARY_TRACKER_H
 #define SPH_BOUNDARY_TRACKER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Many pairs (theta, eps) side by side and the turn each makes: the angle between u(theta) and u(theta +
- * eps). In f64, by the kernels that train; unit-minor as there: angle a of pair j at [a * m + j]. */
+ * Many pairs (theta, eps) and the turn of each: the angle between u(theta) and u(theta + eps). In f64, with
+ * the training kernels; unit-minor: angle a of pair j is at [a * m + j]. */
 #ifndef SPH_BOUNDARY_TURNS_H
 #define SPH_BOUNDARY_TURNS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A net at work in evaluation, seen from inside: what every node puts out for every row of a source. The net
- * may change between runs; buffers are made once. */
+ * Runs a network in evaluation and gives the output of each node for each row of a source. The network may
+ * change between runs; buffers are allocated once. */
 #ifndef SPH_BOUNDARY_WATCH_H
 #define SPH_BOUNDARY_WATCH_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The processes that train one network together, the ranks, and what they exchange. How they do it is a row of functions;
- * the MPI row is a module that is loaded when it is needed (mpi/mpi.c), so the core knows nothing of MPI. All ranks call the
- * same functions in the same order. A comm that is NULL or has one rank exchanges nothing. */
+ * The processes that train one network together (ranks) and their communication. An implementation is a row
+ * of functions; the MPI row is a module that is loaded when needed (mpi/mpi.c), so the core does not depend
+ * on MPI. All ranks call the same functions in the same order. With a comm that is NULL or has one rank,
+ * nothing is exchanged. */
 #ifndef SPH_COMM_COMM_H
 #define SPH_COMM_COMM_H
 

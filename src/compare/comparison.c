@@ -135,9 +135,9 @@ static void add_verdict(struct text *out, const struct comparison_pair *pair,
     /* counts and sizes may point to different sides */
     double lead = input->larger_is_better ? -pair->difference : pair->difference;
     if (pair->better > pair->worse && lead < 0)
-        text_add(out, "; the mean difference favours %s", method);
+        text_add(out, "; the mean difference favors %s", method);
     else if (pair->worse > pair->better && lead > 0)
-        text_add(out, "; the mean difference favours %s", reference);
+        text_add(out, "; the mean difference favors %s", reference);
 }
 
 static int compare(struct comparison_pair *pair, const struct comparison_input *input)

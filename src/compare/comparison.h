@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Methods compared over the same splits: means, paired differences, tests and a verdict in words. All that a
- * table says is computed here, once. */
+ * Compares methods over the same splits: means, paired differences, tests and a verdict in words.
+ * Everything that a table shows is computed here. */
 #ifndef SPH_COMPARE_COMPARISON_H
 #define SPH_COMPARE_COMPARISON_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jobs side by side, each in a process of its own: a crash, a leak or a thread team of one is nothing to the
- * others, and the order in which they end changes nothing. A job that dies is a report, not the end. */
+ * Runs jobs in parallel, each in a separate process, so that a crash, a leak or the threads of one job do
+ * not affect the others. The results do not depend on the order in which jobs end. A job that crashes is
+ * reported. */
 #ifndef SPH_COMPARE_CREW_H
 #define SPH_COMPARE_CREW_H
 

@@ -87,8 +87,8 @@ int diagnostics_load(struct results *r)
     int err = !path ? SPH_EMEMORY : file_exists(path) ? json_read(&object, path) : 0;
     if (!err && object && !(err = json_member_array(object, path, "runs", &runs)) &&
         json_array_size(runs) != count)
-        err = sph_fail_of(SPH_EFORMAT, path, 0, "runs", "%zu trainings, expected %zu", json_array_size(runs),
-                          count);
+        err =
+            sph_fail_of(SPH_EFORMAT, path, 0, "runs", "%zu runs, expected %zu", json_array_size(runs), count);
     if (!err && object && !(r->units = mem_get(count, sizeof *r->units)))
         err = SPH_EMEMORY;
     for (size_t i = 0; !err && object && i < count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What became of the units of the trained networks that the tables report, over their training rows. */
+ * Dead and always active units of the trained networks that the tables report, on their training rows. */
 #ifndef SPH_COMPARE_DIAGNOSTICS_H
 #define SPH_COMPARE_DIAGNOSTICS_H
 

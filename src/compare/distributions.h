@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tails of the distributions that tests need. Each is the chance of a value beyond x; NaN where an argument is none. */
+ * Tails of the distributions that tests need: the probability of a value above x; NaN if an argument is
+ * NaN. */
 #ifndef SPH_COMPARE_DISTRIBUTIONS_H
 #define SPH_COMPARE_DISTRIBUTIONS_H
 

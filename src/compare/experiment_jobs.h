@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The jobs of an experiment at work, from the first check to results.json. What is made of the results for
- * readers comes after it, in the room report, while the folder is still held. */
+ * Runs the jobs of an experiment, from the first check to results.json. Afterwards, the module report
+ * writes tables and pages while the folder is still locked. */
 #ifndef SPH_COMPARE_EXPERIMENT_JOBS_H
 #define SPH_COMPARE_EXPERIMENT_JOBS_H
 

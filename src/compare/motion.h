@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How far training moves and turns boundaries, over all seeds: a row for each method (and point of the grid,
- * and layer), made of the boundaries.npz of the jobs that the tables report. */
+ * How far training moves and turns boundaries, over all seeds: one row for each method (and grid point, and
+ * layer), computed from the boundaries.npz of the reported jobs. */
 #ifndef SPH_COMPARE_MOTION_H
 #define SPH_COMPARE_MOTION_H
 

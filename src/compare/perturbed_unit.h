@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * An experiment that trains nothing: its key `perturb` has one unit's boundary perturbed under every method
- * (sph_perturb), as in Figure 1 of the paper. It needs a name, and neither data nor methods; its seed is the
- * first of `seeds`. Beside figures and report it leaves perturb.txt (a table) and perturb.json (all numbers).
- */
+ * An experiment that trains nothing: its key `perturb` perturbs the boundary of one unit with each method
+ * (sph_perturb), as in Figure 1 of the paper. It needs a name, but no data and no methods; its seed is the
+ * first of `seeds`. In addition to figures and report it writes perturb.txt (a table) and perturb.json (all
+ * numbers). */
 #ifndef SPH_COMPARE_PERTURBED_UNIT_H
 #define SPH_COMPARE_PERTURBED_UNIT_H
 

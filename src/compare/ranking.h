@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Methods over several sets of data, by the ranks of their mean scores (Demsar 2006): are they all alike, and if
- * not, which can be told apart. */
+ * Compares methods over several datasets by the ranks of their mean scores (Demsar 2006): whether they
+ * differ, and which pairs differ significantly. */
 #ifndef SPH_COMPARE_RANKING_H
 #define SPH_COMPARE_RANKING_H
 

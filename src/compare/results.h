@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * All that came out of an experiment, once: its jobs, its methods compared, how far boundaries moved. Tables,
- * figures and the page are made of this and of nothing else. It is made of the jobs as they ended, or read
- * again from the folder. */
+ * All results of an experiment: its jobs, the comparison of its methods, and the motion of boundaries.
+ * Tables, figures and pages use only this struct. It is built from finished jobs, or read from the folder. */
 #ifndef SPH_COMPARE_RESULTS_H
 #define SPH_COMPARE_RESULTS_H
 

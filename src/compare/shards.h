@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One experiment by several processes in one folder, also on several machines: which of them runs which job. */
+ * Divides the jobs of one experiment among several processes that share a folder, also on several machines. */
 #ifndef SPH_COMPARE_SHARDS_H
 #define SPH_COMPARE_SHARDS_H
 

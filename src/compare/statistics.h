@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a comparison of methods over the same splits may claim: means and their errors, paired tests, ranks.
- * A pair with a number that is not finite (a job that failed or diverged) is left out of paired functions. */
+ * Statistics for methods on the same splits: means and their errors, paired tests, ranks. Paired functions
+ * leave out pairs with a number that is not finite (a job that failed or diverged). */
 #ifndef SPH_COMPARE_STATISTICS_H
 #define SPH_COMPARE_STATISTICS_H
 

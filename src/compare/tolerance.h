@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * How wrong a learning rate may be: of a grid over `lr` whose points all stand in the table, the rates at which a method
- * is nearly as good as at its best one.
+ * Tolerance of the learning rate: for a grid over `lr` whose points are all in the table, the rates at
+ * which a method is nearly as good as at its best rate.
  *
- * Scores are taken as errors: the score itself where smaller is better, else 1 - score (accuracy, auc, r2, ...), so that
- * "within 5 %" of an accuracy of 0.9 is 0.895 and above. A rate at which one of the trainings gave no number (it diverged
- * or failed) is not within anything, and no method's best. */
+ * Scores are converted to errors: the score itself if smaller is better, else 1 - score (accuracy, auc, r2,
+ * ...), so that "within 5 %" of an accuracy of 0.9 is 0.895 and above. A rate at which a run has no score
+ * (it diverged or failed) is outside of every range and is never the best. */
 #ifndef SPH_COMPARE_TOLERANCE_H
 #define SPH_COMPARE_TOLERANCE_H
 

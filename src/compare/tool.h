@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. The jobs of an experiment before they run: `spherelu run --dry-run`. Not installed, not part of the API. */
+ * For the tool: the jobs of an experiment before they run (`spherelu run --dry-run`). Not installed, not
+ * part of the API. */
 #ifndef SPH_COMPARE_TOOL_H
 #define SPH_COMPARE_TOOL_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * OpenBLAS, loaded when the first large product asks for it. Linked in, it would start before main: it takes
- * hundreds of megabytes there, and where a limit (ulimit -v) allows fewer it never returns. */
+ * OpenBLAS, loaded at the first large product. If it were linked, it would start before main, where it
+ * takes hundreds of megabytes and does not return if a limit (ulimit -v) is lower. */
 #ifndef SPH_COMPUTE_BLAS_H
 #define SPH_COMPUTE_BLAS_H
 

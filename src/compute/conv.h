@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Convolutions, however images lie and whoever is quickest: our Winograd, our depthwise kernels, oneDNN, products
- * for each tap or of patches (conv_way.h lists the ways). Images are rows of pixels, one after the other, or f32
- * in blocks of channels as onednn.h says. Of `groups` groups unit j reads the channels of its own only,
- * channels / groups of them. One object serves one worker of a plan. */
+ * Convolutions for every layout of images, by the fastest algorithm: Winograd, depthwise kernels, oneDNN,
+ * or products for each tap or of patches (conv_way.h lists them). Images are rows of pixels, or f32 in
+ * blocks of channels as in onednn.h. With `groups` groups, unit j reads only the channels / groups channels
+ * of its group. One object serves one worker of a plan. */
 #ifndef SPH_COMPUTE_CONV_H
 #define SPH_COMPUTE_CONV_H
 

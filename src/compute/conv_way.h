@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A way to compute convolutions is one row, one file. conv.c asks the rows in their order. */
+ * An algorithm for convolutions is one row and one file. conv.c tries the rows in their order. */
 #ifndef SPH_COMPUTE_CONV_WAY_H
 #define SPH_COMPUTE_CONV_WAY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the core was built with and can use here, as constant texts: one "name: value" per line. FEATURES_BEGIN stands before
- * and FEATURES_END behind whatever a larger library adds. */
+ * What the core was built with and can use on this machine, as constant texts with one "name: value" per
+ * line. A larger library adds its lines between FEATURES_BEGIN and FEATURES_END. */
 #ifndef SPH_COMPUTE_FEATURES_H
 #define SPH_COMPUTE_FEATURES_H
 
@@ -47,7 +47,7 @@
 #define FEATURES_MATRICES "matrices:" OPENBLAS_VERSION "(cblas)\n"
 #define FEATURES_NO_BLAS                                                                                     \
     "matrices: built in; not enough memory for" OPENBLAS_VERSION "here, large products have other last "     \
-                                                                 "bits\n"
+    "bits\n"
 #define FEATURES_LACK                                                                                        \
     "not enough memory for" OPENBLAS_VERSION                                                                 \
     "under this limit of the address space (ulimit -v): large layers have other last bits"

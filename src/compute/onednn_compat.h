@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where oneDNN 2 and oneDNN 3 differ, for onednn.c alone. In 2 a memory descriptor is a struct, in 3 a handle
- * that somebody owns: here `struct layout` owns one and `layout_ref` borrows it. */
+ * The differences between oneDNN 2 and oneDNN 3, for onednn.c only. In version 2 a memory descriptor is a
+ * struct, in version 3 a handle that must be freed: `struct layout` owns one and `layout_ref` borrows it. */
 #ifndef SPH_COMPUTE_ONEDNN_COMPAT_H
 #define SPH_COMPUTE_ONEDNN_COMPAT_H
 

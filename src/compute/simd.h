@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the fast kernels need beyond real.h's arithmetic on `vec`: choosing lanes, elementary functions
- * (SLEEF's, within 1 ulp, or libm's), and reading or writing the (m) arrays, which have exactly m numbers
- * while matrices are padded. */
+ * Helpers of the fast kernels beyond the arithmetic on `vec` in real.h: selecting lanes, elementary
+ * functions (those of SLEEF, within 1 ulp, or of libm), and access to (m) arrays, which have exactly m
+ * numbers, while matrices are padded. */
 #ifndef SPH_COMPUTE_SIMD_H
 #define SPH_COMPUTE_SIMD_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sines and cosines of some vectors of angles at a time, for the fast twins. They do not depend on which vectors go
- * together: whoever computes them again, in another order, has the same bits. */
+ * Sines and cosines of several vectors of angles at a time, for the fast kernels. The results do not depend
+ * on the order or grouping of the vectors. */
 #ifndef SPH_COMPUTE_SINCOS_H
 #define SPH_COMPUTE_SINCOS_H
 

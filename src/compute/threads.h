@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workers side by side. One team serves this library, OpenBLAS and oneDNN: OpenMP's. Builds without it
- * (clang's) make threads of their own, or do without them where the system has none. */
+ * Worker threads. The library, OpenBLAS and oneDNN share one team, that of OpenMP. Builds without OpenMP
+ * (clang) create threads, or run without threads if the system has none. */
 #ifndef SPH_COMPUTE_THREADS_H
 #define SPH_COMPUTE_THREADS_H
 

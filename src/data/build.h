@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a source to a data set, step by step; used by data.c, cache.c and schema.c. */
+ * The steps from a source to a dataset; used by data.c, cache.c and schema.c. */
 #ifndef SPH_DATA_BUILD_H
 #define SPH_DATA_BUILD_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes of a file, whether it is packed or not. */
+ * The bytes of a file, compressed or not. */
 #ifndef SPH_DATA_BYTES_H
 #define SPH_DATA_BYTES_H
 

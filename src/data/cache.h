@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sources that are read once for many jobs of one process, and of those it forks: memory that nobody changes
- * is shared with them. What is read is kept with all its rows, and those that a job asks for are chosen of it;
- * a set that is made by a seed is kept for each of them. */
+ * Sources that are read once for many jobs of a process and of its children: memory that does not change is
+ * shared with them. A source is stored with all its rows, from which each job chooses; a synthetic dataset
+ * is stored once for each seed. */
 #ifndef SPH_DATA_CACHE_H
 #define SPH_DATA_CACHE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Delimited text to rows of fields. Knows nothing of what the fields mean, but for plain numbers. */
+ * Splits delimited text into rows of fields. The meaning of fields is not known here, except for plain
+ * numbers. */
 #ifndef SPH_DATA_CSV_H
 #define SPH_DATA_CSV_H
 

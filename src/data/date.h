@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dates as they are written in tables: 2024-03-31, 2024/3/31, 31.3.2024, 31/3/2024 or 3/31/2024, and behind them a time
- * of day, 14:05, 14:05:59.25, with Z or an offset such as +02:00. */
+ * Dates in tables: 2024-03-31, 2024/3/31, 31.3.2024, 31/3/2024 or 3/31/2024, optionally followed by a time
+ * of day: 14:05, 14:05:59.25, with Z or an offset such as +02:00. */
 #ifndef SPH_DATA_DATE_H
 #define SPH_DATA_DATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * SHA-256, by libcrypto. */
+ * SHA-256 with libcrypto. */
 #ifndef SPH_DATA_DIGEST_H
 #define SPH_DATA_DIGEST_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes behind an address, by libcurl, which is loaded when it is needed. http and https alone, five
- * redirections at most. A server that falls silent for 60 seconds, or the seconds that SPHERELU_DOWNLOAD_SECONDS
- * says, is given up. */
+ * Downloads with libcurl, which is loaded when needed. Only http and https, at most five redirects. A
+ * download is aborted if the server sends nothing for 60 seconds, or for SPHERELU_DOWNLOAD_SECONDS. */
 #ifndef SPH_DATA_FETCH_H
 #define SPH_DATA_FETCH_H
 

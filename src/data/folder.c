@@ -149,7 +149,7 @@ static int walk_all(struct walk *walk, const char *root)
 static int add_file(struct folder *folder, const char *name, uint64_t size)
 {
     if (folder->rows == UINT32_MAX)
-        return sph_fail_at(SPH_EFORMAT, folder->path, "more than 2^32 pictures");
+        return sph_fail_at(SPH_EFORMAT, folder->path, "more than 2^32 images");
     int err = names_add(&folder->names, name);
     folder->rows += !err;
     folder->content =
@@ -195,7 +195,7 @@ static int list_classes(char ***out, size_t *count, const char *root)
 static int no_classes(const char *root)
 {
     return sph_fail_at(SPH_EFORMAT, root,
-                       "contains no folders, expected one folder of .jpg or .png pictures for each class, "
+                       "contains no folders, expected one folder of .jpg or .png images for each class, "
                        "train and val with such folders, or the files of a built-in dataset");
 }
 
@@ -213,7 +213,7 @@ static int add_part(struct folder *folder, struct folder_part *part, int may_lac
         err = !root ? SPH_EMEMORY : lacks ? 0 : add_pictures(folder, root, &found);
         if (!err && !found && !may_lack)
             err = sph_fail_at(SPH_EFORMAT, root,
-                              "contains no .jpg, .jpeg or .png file; every class needs pictures");
+                              "contains no .jpg, .jpeg or .png file; every class needs images");
         mem_free(root);
     }
     part->first[folder->class_count] = folder->rows;
@@ -368,7 +368,7 @@ int folder_open_like(struct folder **out, const char *path, char *const *classes
         err = SPH_EMEMORY;
     if (!err && !file_is_directory(folder->part[0].root))
         err = sph_fail_at(SPH_EFORMAT, path,
-                          "a picture, expected a folder with one folder of pictures per class");
+                          "an image, expected a folder with one sub-folder of images per class");
     if (!err && !(folder->classes = mem_copy_texts(classes, class_count)))
         err = SPH_EMEMORY;
     folder->class_count = err ? 0 : class_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A folder of pictures as it lies on the disk: which classes, which files. As torchvision's ImageFolder has it, a folder
- * is a class, classes are sorted by name, and so are the files of each, folder by folder where it has any inside. Names
- * that begin with a dot are left alone; links are followed. */
+ * Lists an image folder: its classes and files. As in torchvision's ImageFolder, a sub-folder is a class;
+ * classes are sorted by name, and so are the files of each class, including those in its sub-folders. Names
+ * that begin with a dot are ignored; links are followed. */
 #ifndef SPH_DATA_FOLDER_H
 #define SPH_DATA_FOLDER_H
 

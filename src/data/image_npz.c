@@ -24,8 +24,8 @@ int images_take_arrays(struct images *images, const char *path, const struct arr
     double *y;
     if (x->type != 'u' || x->size != 1 || x->fortran)
         return sph_fail_at(SPH_EFORMAT, path,
-                           "data holds numbers of type %c%zu%s, expected bytes (u1), image after image",
-                           x->type, x->size, x->fortran ? " column after column" : "");
+                           "data holds numbers of type %c%zu%s, expected bytes (u1) in C order", x->type,
+                           x->size, x->fortran ? " column after column" : "");
     if (!side)
         return sph_fail_at(SPH_EFORMAT, path,
                            "data has %zu columns, expected 3 planes of a square, as 3072 = 3 x 32 x 32",

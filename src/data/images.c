@@ -405,7 +405,7 @@ static int fill_pictures(sph_data *data, const struct shelf *shelf, const sph_da
     if (data->image.height != data->image.width || (data->image.channels != 1 && data->image.channels != 3))
         return sph_fail_at(
             SPH_EFORMAT, path,
-            "pictures have 1 or 3 channels and are square, but the model expects %zu x %zu x %zu",
+            "images in folders have 1 or 3 channels and are square, but the model expects %zu x %zu x %zu",
             data->image.channels, data->image.height, data->image.width);
     int err = pictures_fill(data, shelf, opts, need_targets);
     if (!err && !is_like) {

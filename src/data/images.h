@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Image sets: folders of pictures, which stay files (pictures.h); CIFAR-10 and CIFAR-100 binary, IDX (MNIST, Fashion-MNIST) and ImageNet32 npz and pickles, from a file or a
- * folder as distributed, gzip or not, into bytes in memory (rows/data.h: pixels). images.c finds the files and
- * puts a set together, each format reads one file (registry.h), bytes.c gives its bytes whether it is gzip or
- * not. */
+ * Image datasets: image folders, whose files are decoded when needed (pictures.h); CIFAR-10 and CIFAR-100
+ * binary files, IDX (MNIST, Fashion-MNIST) and ImageNet32 npz and pickles, from a file or a folder,
+ * compressed or not, into bytes in memory (rows/data.h: pixels). images.c finds the files and combines
+ * them, each format reads one file (registry.h), and bytes.c unpacks it. */
 #ifndef SPH_DATA_IMAGES_H
 #define SPH_DATA_IMAGES_H
 

@@ -205,7 +205,7 @@ int loader_take(struct loader *loader, uint32_t row, const uint8_t **bytes)
     *bytes = slot->bytes;
     pthread_mutex_unlock(&loader->lock);
     if (err < 0)
-        return slot->failure ? failure_set(slot->failure) : sph_fail(SPH_EMEMORY, "out of memory: a picture");
+        return slot->failure ? failure_set(slot->failure) : sph_fail(SPH_EMEMORY, "out of memory: an image");
     return 0;
 }
 

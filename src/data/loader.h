@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows brought ahead by threads, handed out in the order they were asked for. What a row is depends on nothing that
- * threads decide; how many lie ready is bounded. */
+ * Threads that prepare rows ahead of time. Rows are returned in the order of the requests; their contents
+ * do not depend on the threads, and the number of prepared rows is limited. */
 #ifndef SPH_DATA_LOADER_H
 #define SPH_DATA_LOADER_H
 

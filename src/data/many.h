@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text columns with more values than indicators are made of: the rows of each value, and which values are levels. */
+ * Text columns with more values than there can be indicators: the rows of each value, and which values are
+ * levels. */
 #ifndef SPH_DATA_MANY_H
 #define SPH_DATA_MANY_H
 

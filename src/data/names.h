@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Many names in little memory. A name is kept as what it has of its own: how much of its front and of its end is
- * the name's before it, and the bytes between; every so many there is one that is whole. Names that come sorted
- * take a few bytes each. */
+ * Many names in little memory. For each name, only the bytes that differ from the name before it are
+ * stored, with the lengths of the common beginning and end; at regular intervals a name is stored whole.
+ * Sorted names take a few bytes each. */
 #ifndef SPH_DATA_NAMES_H
 #define SPH_DATA_NAMES_H
 

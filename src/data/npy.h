@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The header of an NPY file, versions 1 to 3, and the kinds of numbers that may stand behind it. */
+ * The header of an NPY file, versions 1 to 3, and the types of numbers that may follow. */
 #ifndef SPH_DATA_NPY_H
 #define SPH_DATA_NPY_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names in a zip are UTF-8. libarchive asks the locale for that: this thread's is such a one between begin
- * and end, whatever the program's may be. The locale is made once for a file: its own files are read for that. */
+ * Names in a zip file are UTF-8, and libarchive asks the locale for the encoding. Between begin and end,
+ * this thread has a UTF-8 locale, independent of the program's. It is created once per file, because
+ * creating it reads files. */
 #ifndef SPH_DATA_NPZ_NAMES_H
 #define SPH_DATA_NPZ_NAMES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Decimal numbers from text, to the last bit as strtod reads them: digits eight at a time, and one rounding. */
+ * Decimal numbers from text with the same bits as strtod: eight digits at a time and a single rounding. */
 #ifndef SPH_DATA_NUMBER_H
 #define SPH_DATA_NUMBER_H
 

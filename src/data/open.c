@@ -136,7 +136,7 @@ int data_read(sph_data **out, char **path, const char *source, const sph_data_op
         return err < 0 ? err : read_table(out, path, source, opts);
     if (images.pictures && !file_is_directory(images.path))
         err = sph_fail_at(SPH_EARG, source,
-                          "one picture; training needs a folder of pictures with one folder per class");
+                          "a single image; training needs an image folder with one sub-folder per class");
     else
         err = images_open(out, &images, opts);
     if (!err) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What other rooms may ask of this one beyond include/spherelu.h.
+ * The interface of this module for other modules, beyond include/spherelu.h.
  *
- * A source (file or known set) is opened as a sheet (sheet.h), its columns get a role and a kind (columns.c),
- * and one pass fills x and y (fill.c). The columns survive as a schema, so that another file can be read the
- * same way. */
+ * A source (file or built-in dataset) is opened as a sheet (sheet.h), its columns get a role and a kind
+ * (columns.c), and one pass fills x and y (fill.c). The columns are kept as a schema, so that another file
+ * can be read in the same way. */
 #ifndef SPH_DATA_OPEN_H
 #define SPH_DATA_OPEN_H
 

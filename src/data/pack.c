@@ -36,9 +36,8 @@ static int check_images(struct pack *pack, struct pack_part *part, const char *p
     if (err < 0)
         return err;
     if (header.type != 'u' || header.size != 1 || header.fortran)
-        return sph_fail_at(SPH_EFORMAT, path,
-                           "numbers of type %c%zu%s, expected bytes (u1), image after image", header.type,
-                           header.size, header.fortran ? " column after column" : "");
+        return sph_fail_at(SPH_EFORMAT, path, "numbers of type %c%zu%s, expected bytes (u1) in C order",
+                           header.type, header.size, header.fortran ? " column after column" : "");
     if (header.ndim != 4)
         return sph_fail_at(SPH_EFORMAT, path,
                            "an array of %zu dimensions, expected 4: images, height, width, channels",

@@ -237,7 +237,7 @@ static int open_folder(sph_data **out, const char *source, const sph_data_opts *
     struct images_source images = {0};
     int found = images_find(&images, source, 0), err = found < 0 ? found : 0;
     if (!err && (!found || !images.pictures || !file_is_directory(images.path)))
-        err = sph_fail_at(SPH_EARG, source, "not a folder of pictures");
+        err = sph_fail_at(SPH_EARG, source, "not an image folder");
     int packed = err ? 0 : pack_is_here(images.path);
     if (!err && packed)
         err = packed < 0 ? packed : sph_fail_at(SPH_EARG, source, "already packed");

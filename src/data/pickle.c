@@ -86,7 +86,7 @@ static int push_number(struct pickle *p, int64_t number)
 static int pop(struct pickle *p, struct value *out)
 {
     if (!p->stack.count || p->stack.list[p->stack.count - 1].kind == MARK)
-        return bad(p, "nothing to take from the stack");
+        return bad(p, "the stack is empty");
     *out = p->stack.list[--p->stack.count];
     return 0;
 }
@@ -172,7 +172,7 @@ static int push_name(struct pickle *p, const struct value *module, const struct 
              (const char *)module->bytes, (int)(name->length < 60 ? name->length : 60),
              (const char *)name->bytes);
     return sph_fail_of(SPH_EFORMAT, p->path, 0, called,
-                       "a pickle that calls %s, which is refused; expected numpy arrays alone", called);
+                       "the pickle calls %s, which is not allowed; only numpy arrays are", called);
 }
 
 static int read_line(struct pickle *p, struct value *out)
@@ -189,7 +189,7 @@ static int read_line(struct pickle *p, struct value *out)
 static int encode(struct pickle *p, const struct value *args)
 {
     if (args->length != 2 || member(p, args, 0)->kind != TEXT || !is_text(member(p, args, 1), "latin1"))
-        return bad(p, "encode of something else than text as latin1");
+        return bad(p, "encode is called with something other than latin1 text");
     struct cursor in = cursor_over(member(p, args, 0)->bytes, member(p, args, 0)->length);
     size_t count = 0, most = cursor_left(&in);
     if (!size_plus(&p->encoded, p->encoded, most) || p->encoded > p->total) /* one text again and again */
@@ -214,7 +214,7 @@ static int make_type(struct pickle *p, const struct value *args)
     const struct value *word = args->length ? member(p, args, 0) : NULL;
     if (!word || word->kind != TEXT || word->length != 2 || !memchr("iuf", word->bytes[0], 3) ||
         !memchr("1248", word->bytes[1], 4))
-        return bad(p, "a dtype of something else than plain numbers");
+        return bad(p, "a dtype that is not a plain number");
     return push_thing(p, TYPE,
                       (struct thing){.type = (char)word->bytes[0], .size = (size_t)(word->bytes[1] - '0')});
 }
@@ -228,11 +228,11 @@ static int call(struct pickle *p)
     if (err < 0)
         return err;
     if (name.kind != NAME || args.kind != TUPLE)
-        return bad(p, "a call of something that has no name");
+        return bad(p, "a call of an object without a name");
     switch ((enum name)name.number) {
     case RECONSTRUCT:
         if (!args.length || member(p, &args, 0)->kind != NAME || member(p, &args, 0)->number != NDARRAY)
-            return bad(p, "_reconstruct of something else than an ndarray");
+            return bad(p, "_reconstruct of an object that is not an ndarray");
         return push_thing(p, ARRAY, (struct thing){0});
     case DTYPE:
         return make_type(p, &args);
@@ -248,7 +248,7 @@ static int fill_array(struct pickle *p, struct thing *array, const struct value 
 {
     if (!is_tuple(state, 5) || !is_tuple(member(p, state, 1), 0) || member(p, state, 2)->kind != TYPE ||
         member(p, state, 3)->kind != NUMBER || member(p, state, 4)->kind != TEXT)
-        return bad(p, "an array whose state is none");
+        return bad(p, "an array without a valid state");
     const struct value *shape = member(p, state, 1), *bytes = member(p, state, 4);
     const struct thing *type = thing_of(p, member(p, state, 2));
     size_t need = type->size;
@@ -263,10 +263,10 @@ static int fill_array(struct pickle *p, struct thing *array, const struct value 
     for (size_t i = 0; i < array->axes; i++) {
         const struct value *side = member(p, shape, i);
         if (side->kind != NUMBER || side->number < 0 || !size_times(&need, need, (size_t)side->number))
-            return bad(p, "the shape of an array makes no sense");
+            return bad(p, "the shape of an array is invalid");
         array->shape[i] = (size_t)side->number;
     }
-    return need == bytes->length ? 0 : bad(p, "an array with another number of bytes than its shape says");
+    return need == bytes->length ? 0 : bad(p, "the number of bytes of an array does not match its shape");
 }
 
 static int build(struct pickle *p)
@@ -279,9 +279,9 @@ static int build(struct pickle *p)
         err = fill_array(p, thing_of(p, &value), &state);
     else if (!err && value.kind == TYPE && is_tuple(&state, 2) && is_text(member(p, &state, 1), ">") &&
              thing_of(p, &value)->size > 1)
-        err = bad(p, "numbers with the most significant byte first");
+        err = bad(p, "big-endian numbers");
     else if (!err && value.kind != TYPE)
-        err = bad(p, "a state of something that has none");
+        err = bad(p, "a state for an object that has none");
     return err ? err : push(p, value);
 }
 
@@ -290,11 +290,11 @@ static int build(struct pickle *p)
 static int append(struct pickle *p, size_t first)
 {
     if (!first || p->stack.list[first - 1].kind != LIST)
-        return bad(p, "numbers for no list");
+        return bad(p, "list items without a list");
     struct thing *list = thing_of(p, &p->stack.list[first - 1]);
     for (size_t i = first; i < p->stack.count; i++) {
         if (p->stack.list[i].kind != NUMBER)
-            return bad(p, "a list of something else than whole numbers");
+            return bad(p, "a list with items that are not whole numbers");
         if (!mem_reserve((void **)&list->numbers, &list->room, list->count + 1, sizeof *list->numbers))
             return SPH_EMEMORY;
         list->numbers[list->count++] = p->stack.list[i].number;
@@ -306,11 +306,11 @@ static int append(struct pickle *p, size_t first)
 static int set_items(struct pickle *p, size_t first)
 {
     if (!first || p->stack.list[first - 1].kind != DICT || (p->stack.count - first) % 2)
-        return bad(p, "keys and values for no dict");
+        return bad(p, "dict items without a dict");
     for (size_t i = first; i < p->stack.count; i += 2) {
         const struct value *key = &p->stack.list[i], *value = key + 1;
         if (key->kind != TEXT)
-            return bad(p, "a key that is no text");
+            return bad(p, "a key that is not a string");
         if (is_text(key, "data"))
             p->data = *value;
         else if (is_text(key, "labels"))
@@ -325,7 +325,7 @@ static int set_items(struct pickle *p, size_t first)
 static int put(struct pickle *p, uint64_t at)
 {
     if (!p->stack.count || at >= MEMO_MOST || at >= p->total) /* memory is in proportion to the file */
-        return bad(p, "nothing to remember, or too far");
+        return bad(p, "a memo entry that cannot be stored");
     while (p->memo.count <= at) {
         int err = add(&p->memo, (struct value){.kind = MARK}, p);
         if (err < 0)
@@ -338,7 +338,7 @@ static int put(struct pickle *p, uint64_t at)
 static int get(struct pickle *p, uint64_t at)
 {
     if (at >= p->memo.count || p->memo.list[at].kind == MARK)
-        return bad(p, "asks for what was not remembered");
+        return bad(p, "reads a memo entry that does not exist");
     return push(p, p->memo.list[at]);
 }
 
@@ -389,10 +389,10 @@ static int step_push(struct pickle *p, unsigned char code)
 static int step_tuple(struct pickle *p, size_t count)
 {
     if (p->stack.count < count)
-        return bad(p, "nothing to take from the stack");
+        return bad(p, "the stack is empty");
     for (size_t i = 1; i <= count; i++)
         if (p->stack.list[p->stack.count - i].kind == MARK)
-            return bad(p, "nothing to take from the stack");
+            return bad(p, "the stack is empty");
     return make_tuple(p, p->stack.count - count);
 }
 
@@ -422,7 +422,8 @@ static int step_name(struct pickle *p, unsigned char code)
     }
     if ((err = pop(p, &two)) < 0 || (err = pop(p, &one)) < 0)
         return err;
-    return one.kind == TEXT && two.kind == TEXT ? push_name(p, &one, &two) : bad(p, "a name that is no text");
+    return one.kind == TEXT && two.kind == TEXT ? push_name(p, &one, &two)
+                                                : bad(p, "a name that is not a string");
 }
 
 /* What takes from the stack. */
@@ -439,9 +440,9 @@ static int step_take(struct pickle *p, unsigned char code)
     case 'u':
         return step_marked(p, code);
     case 'a': /* APPEND */
-        return p->stack.count < 2 ? bad(p, "numbers for no list") : append(p, p->stack.count - 1);
+        return p->stack.count < 2 ? bad(p, "list items without a list") : append(p, p->stack.count - 1);
     case 's': /* SETITEM */
-        return p->stack.count < 3 ? bad(p, "keys and values for no dict") : set_items(p, p->stack.count - 2);
+        return p->stack.count < 3 ? bad(p, "dict items without a dict") : set_items(p, p->stack.count - 2);
     case 'c': /* GLOBAL, STACK_GLOBAL */
     case 0x93:
         return step_name(p, code);
@@ -465,18 +466,17 @@ static int step(struct pickle *p)
 {
     unsigned char code = (unsigned char)cursor_big(&p->in, 1);
     if (p->in.spent)
-        return bad(p, "the file ends before the pickle does");
+        return bad(p, "the file ends before the pickle is complete");
     if (code == 0x80) { /* PROTO */
         uint64_t version = cursor_little(&p->in, 1);
-        return version >= 2 && version <= 4 ? 0 : bad(p, "another protocol than 2, 3 or 4");
+        return version >= 2 && version <= 4 ? 0 : bad(p, "the protocol is not 2, 3 or 4");
     }
     if (code == 0x95) { /* FRAME */
         cursor_little(&p->in, 8);
         return 0;
     }
     if (code == '.') /* STOP */
-        return p->stack.count == 1 && p->stack.list[0].kind == DICT ? 1
-                                                                    : bad(p, "something else than one dict");
+        return p->stack.count == 1 && p->stack.list[0].kind == DICT ? 1 : bad(p, "the pickle is not a dict");
     int done = step_push(p, code);
     if (done == OTHER)
         done = step_take(p, code);

@@ -64,7 +64,7 @@ int picture_plausible(const char *path, size_t width, size_t height, size_t byte
 int picture_decode(struct picture_desk *desk, const char *path, size_t channels, size_t least)
 {
     if (!desk->length)
-        return sph_fail_at(SPH_EFORMAT, path, "an empty file, expected a picture");
+        return sph_fail_at(SPH_EFORMAT, path, "an empty file, expected an image");
     for (size_t i = 0; i < FORMATS; i++)
         if (formats[i]->knows((const unsigned char *)desk->file, desk->length))
             return formats[i]->decode(desk, path, channels, least);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One picture of a file, JPEG or PNG, as bytes. What a file is its first bytes say, whatever its name. */
+ * One image file, JPEG or PNG, as bytes. The format is recognized by the first bytes and not by the name. */
 #ifndef SPH_DATA_PICTURE_H
 #define SPH_DATA_PICTURE_H
 

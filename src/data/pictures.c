@@ -150,7 +150,7 @@ static int new_stream(const struct pictures *self, struct picture_stream **out, 
 {
     const struct shelf_pictures *p = (const struct shelf_pictures *)self;
     if (augment == SPH_AUGMENT_COLOUR && p->channels != 3)
-        return sph_fail_key(SPH_EARG, "augment", "colour cannot be used with gray pictures; use crop");
+        return sph_fail_key(SPH_EARG, "augment", "colour cannot be used with gray images; use crop");
     struct stream *stream = mem_get(1, sizeof *stream);
     if (!stream)
         return SPH_EMEMORY;
@@ -283,7 +283,7 @@ static int check_left(const struct shelf *shelf, const uint32_t *good, size_t co
         while (next < count && shelf->kind->class_of(shelf->self, good[next]) == c)
             next++;
         if (begin == next)
-            return sph_fail_at(SPH_EFORMAT, shelf->path, "class '%s' has no picture that can be decoded",
+            return sph_fail_at(SPH_EFORMAT, shelf->path, "class '%s' has no image that can be decoded",
                                shelf->classes[c]);
     }
     return 0;
@@ -297,7 +297,7 @@ static int leave_out_bad(sph_data *data, struct shelf_pictures **p, int with_tar
     size_t count = 0, good_train = 0, all = (*p)->rows;
     int err = find_good(*p, &good, &count, &good_train);
     if (!err && !count)
-        err = sph_fail_at(SPH_EFORMAT, shelf->path, "none of its %zu pictures can be decoded", all);
+        err = sph_fail_at(SPH_EFORMAT, shelf->path, "none of its %zu images can be decoded", all);
     if (!err && with_targets && shelf->class_count && !data->labels)
         err = check_left(shelf, good, good_train);
     if (!err && count < all && !(err = choose(&(*p)->pictures, &kept, good, count))) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pictures of a shelf as rows of a data set (rows/picture_source.h). */
+ * Images of a shelf as rows of a dataset (rows/picture_source.h). */
 #ifndef SPH_DATA_PICTURES_H
 #define SPH_DATA_PICTURES_H
 

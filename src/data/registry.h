@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The two tables of this room: formats that can be read, and sets that have a name. A new format is a file with
- * its row and a line in registry.c, a new set is a row of sets.c. */
+ * The two tables of this module: formats that can be read, and built-in datasets. A new format is a file
+ * with its row and a line in registry.c; a new dataset is a row of sets.c. */
 #ifndef SPH_DATA_REGISTRY_H
 #define SPH_DATA_REGISTRY_H
 

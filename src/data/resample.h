@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A part of a picture brought to another size: PIL's bilinear filter, a triangle that is widened where the picture
- * is made smaller. Only what the part needs is computed. */
+ * Resizes a part of an image with PIL's bilinear filter: a triangle that is widened if the image becomes
+ * smaller. Only the needed pixels are computed. */
 #ifndef SPH_DATA_RESAMPLE_H
 #define SPH_DATA_RESAMPLE_H
 

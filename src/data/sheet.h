@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table as its source holds it: rows of cells, scanned front to back as often as needed and never stored
- * whole. Text tables come from CSV-like files, number tables from .npy, .npz and the synthetic sets. */
+ * A table as its source stores it: rows of cells, which can be scanned repeatedly from the beginning and
+ * are never stored as a whole. Text tables come from files like CSV, number tables from .npy, .npz and the
+ * synthetic datasets. */
 #ifndef SPH_DATA_SHEET_H
 #define SPH_DATA_SHEET_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where pictures are taken from, row by row: a folder of files (pictures.c) or a packed set (pack.c). */
+ * The source of images, row by row: a folder of files (pictures.c) or a packed dataset (pack.c). */
 #ifndef SPH_DATA_SHELF_H
 #define SPH_DATA_SHELF_H
 

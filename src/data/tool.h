@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. Data sets that have names, and packed folders of pictures: `spherelu data` and `spherelu pack`. Not installed, not part of the API. */
+ * For the tool: built-in datasets and packed image folders (`spherelu data` and `spherelu pack`). Not
+ * installed, not part of the API. */
 #ifndef SPH_DATA_TOOL_H
 #define SPH_DATA_TOOL_H
 

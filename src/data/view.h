@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a net gets to see of a picture: the window, and a change of its colours. Choices depend on (seed, epoch, row of
- * the data) and on nothing else: not on batches, threads, or where a run was resumed.
+ * The part of an image that a network sees: the window and a change of colors. Random choices depend only
+ * on (seed, epoch, row of the data): not on batches, threads or resuming.
  *
- * For a net of 224 pixels a training picture's shorter side becomes 256 to 480 pixels, and some 224 x 224 of that are
- * taken, mirrored every other time (He and others, 2016); in evaluation it becomes 256, and the middle is taken. For
- * other sizes the numbers are in proportion. */
+ * For a network with 224 pixels, the shorter side of a training image is resized to 256 to 480 pixels, and
+ * 224 x 224 of these are used, mirrored with probability 1/2 (He and others, 2016). In evaluation the
+ * shorter side is resized to 256, and the center is used. Other sizes are in proportion. */
 #ifndef SPH_DATA_VIEW_H
 #define SPH_DATA_VIEW_H
 

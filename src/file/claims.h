@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Claims: several processes, also on several machines, share out numbered pieces of work in one folder. They are locks on
- * the bytes of one file, DIR/.claims. The system gives them back when a process ends, however that happens: a claim
- * is never stale, and needs no clock, host name or process number. Children that are forked share the claims of
- * their parent, which last until all of them have ended. */
+ * Claims: several processes, also on several machines, divide numbered pieces of work in one folder. A
+ * claim is a lock on a byte of the file DIR/.claims. The system releases it when the process ends, also
+ * after a crash, so a claim is never stale and needs no clock, host name or process number. Forked children
+ * share the claims of their parent, which last until all of them have ended. */
 #ifndef SPH_FILE_CLAIMS_H
 #define SPH_FILE_CLAIMS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of this room share. */
+ * Shared by the files of this module. */
 #ifndef SPH_FILE_FILE_INSIDE_H
 #define SPH_FILE_FILE_INSIDE_H
 

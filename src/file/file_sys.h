@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The system calls that open a file, make it durable and lock it, each behind a function of its own: tests put theirs in
- * place of these at link time, count them, and fail each call once. Same arguments, results and errno as the
- * calls they are named after. */
+ * The system calls that open, sync and lock files, each behind a function. Tests replace these functions at
+ * link time, count the calls, and make each of them fail once. Arguments, results and errno are those of
+ * the system calls. */
 #ifndef SPH_FILE_FILE_SYS_H
 #define SPH_FILE_FILE_SYS_H
 

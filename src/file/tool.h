@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. For the signal handlers of programs. Not installed, not part of the API. */
+ * For the tool: functions for signal handlers. Not installed, not part of the API. */
 #ifndef SPH_FILE_TOOL_H
 #define SPH_FILE_TOOL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a training will ask of this machine, by a few steps of it. */
+ * Estimates the time and memory of a training run by a few measured steps. */
 #ifndef SPH_JOB_COST_H
 #define SPH_JOB_COST_H
 

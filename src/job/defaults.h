@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of defaults. options.h has the fixed default of each option, which experiments take; the rows of defaults.c say
- * what takes its place for tables, for image networks and under protocol reference. */
+ * The table of defaults. options.h has the fixed default of each option, which experiments use; the rows of
+ * defaults.c replace it for tables, for image networks and under protocol reference. */
 #ifndef SPH_JOB_DEFAULTS_H
 #define SPH_JOB_DEFAULTS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From options to the pieces of a training: data, split, net, training options. Shared by jobs and runs. */
+ * From options to the parts of a training run: data, split, network, training options. Shared by jobs and
+ * runs. */
 #ifndef SPH_JOB_JOB_H
 #define SPH_JOB_JOB_H
 

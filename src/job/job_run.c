@@ -161,7 +161,7 @@ static int begin_with(sph_net *net, const sph_net *start)
     size_t count = sph_net_tensors(net);
     int err = count == sph_net_tensors(start)
                   ? 0
-                  : sph_fail_key(SPH_EARG, "start", "a net of %zu tensors, expected %zu",
+                  : sph_fail_key(SPH_EARG, "start", "a network of %zu tensors, expected %zu",
                                  sph_net_tensors(start), count);
     for (size_t i = 0; i < count && !err; i++) {
         sph_tensor here;

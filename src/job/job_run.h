@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of one training into a run folder: what its files share. job_run.c is where to start. */
+ * Shared by the files that train into a run folder. Start reading at job_run.c. */
 #ifndef SPH_JOB_JOB_RUN_H
 #define SPH_JOB_JOB_RUN_H
 

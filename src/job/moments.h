@@ -20,7 +20,7 @@
 #define MOMENTS_THINGS(X)                                                                                    \
     X(BOUNDARIES, "boundaries", "boundary of each unit")                                                     \
     X(PATTERNS, "patterns", "which units are active for which samples")                                      \
-    X(GRADIENTS, "gradients", "sizes of gradients, and shares of active units")
+    X(GRADIENTS, "gradients", "gradient norms and shares of active units")
 
 #define MOMENTS_WHENS(X)                                                                                     \
     X(EPOCH, "epoch", "before the first step and after each epoch")                                          \

@@ -41,7 +41,7 @@ void sph_nets_free(sph_net **nets, size_t count)
 static int check(sph_net *const *nets, size_t count)
 {
     if (!count)
-        return sph_fail_key(SPH_EARG, "count", "no nets, expected one or more");
+        return sph_fail_key(SPH_EARG, "count", "no networks, expected one or more");
     for (size_t k = 0; k < count; k++)
         if (!nets[k])
             return sph_fail_key(SPH_EARG, "nets", "net %zu is NULL", k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of nets.c, for runs. */
+ * The inside of nets.c, used by runs. */
 #ifndef SPH_JOB_NETS_H
 #define SPH_JOB_NETS_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * YAML read by libyaml: a node of a document that knows the file it stands in, so that what is wrong with it can
- * be told with path, line and key. Nodes are small and passed by value.
+ * YAML read with libyaml: a node of a document with the file that contains it, so that errors name path,
+ * line and key. Nodes are small and passed by value.
  *
- * libyaml gives events, the tree is ours: libyaml's own composer searches all anchors for each, and allocates past
- * --max-memory. */
+ * libyaml provides events, and this module builds the tree: libyaml's composer searches all anchors for
+ * each alias and allocates beyond --max-memory. */
 #ifndef SPH_JOB_NODES_H
 #define SPH_JOB_NODES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The kinds of values that options have: from text to value and back. options.h says which option is of which
- * kind, and what is checked of it. */
+ * The kinds of option values: conversion from text to value and back. options.h defines the kind and the
+ * check of each option. */
 #ifndef SPH_JOB_OPTION_KINDS_H
 #define SPH_JOB_OPTION_KINDS_H
 

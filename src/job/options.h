@@ -54,7 +54,7 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
 
 /* Turns a list of words into "a|b|c". */
 #define OPTION_BAR_WORD(id, word, help)  "|" word
-#define OPTION_THEN_HELP(id, word, help) "; " help
+#define OPTION_THEN_HELP(id, word, help) "\n" help
 #define OPTION_WORDS(list)               (&list(OPTION_BAR_WORD)[1])
 
 /* X(ID, field, name, KIND, CHECK, default, section, key, argument, help)
@@ -66,21 +66,27 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
  * word. */
 #define OPTION_LIST(X)                                                                                       \
     X(DATA, data, "data", TEXT, ANY, "", "data", "name", "FILE|NAME",                                        \
-      "table (.csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd; - for standard "          \
-      "input), built-in dataset (crescents, levy, banana, boston, ...), images (cifar10, cifar100, "         \
-      "mnist, fashion-mnist, imagenet32, or a file or folder of one of these), or a folder of .jpg and "     \
-      ".png images with one folder per class or with train and val folders")                                 \
+      "a table, a folder of images, or the name of a built-in dataset"                                       \
+      "\ntable: .csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd; - for standard "        \
+      "input"                                                                                                \
+      "\nimages: a folder of .jpg and .png files with one sub-folder per class, or with folders "            \
+      "train and val that contain these sub-folders"                                                         \
+      "\nnames: crescents, levy, banana, boston, cifar10, mnist and others; spherelu data list shows"        \
+      " all of them"                                                                                         \
+      "\ncifar10, cifar100, mnist, fashion-mnist and imagenet32 can also be given as the path of "           \
+      "their original file or folder")                                                                       \
     X(TARGET, target, "target", TEXT, ANY, "", "data", "target", "COL[,COL]",                                \
-      "columns to predict, by name or by number from 0")                                                     \
+      "columns to predict, by name or by index (0 is the first column)")                                     \
     X(DROP, drop, "drop", TEXT, ANY, "", "data", "drop", "COL,...|auto|none",                                \
-      "columns to leave out; auto: constant columns, IDs and free text (the tool reports each of them); "    \
-      "auto,COL: COL as well")                                                                               \
+      "columns to leave out; auto: constant columns, IDs and free text (the tool reports each of "           \
+      "them); auto,COL: COL in addition to these")                                                           \
     X(KEEP, keep, "keep", TEXT, ANY, "", "data", "keep", "COL,...", "columns that --drop auto must keep")    \
     X(WEIGHTS, weights, "weights", TEXT, ANY, "", "data", "weights", "COL",                                  \
       "column of sample weights (0 or more) for the training loss, the validation loss and the "             \
       "standardization; scores are not weighted; not used as a feature")                                     \
     X(GROUP, group, "group", TEXT, ANY, "", "data", "group", "COL",                                          \
-      "group column: samples with the same value stay in the same set; not used as a feature")               \
+      "group column: samples with the same value are put into the same set (training, validation or"         \
+      " test); not used as a feature")                                                                       \
     X(TIME, time, "time", TEXT, ANY, "", "data", "time", "COL",                                              \
       "column of dates or numbers for a split by time: the latest samples are the test set, those before "   \
       "them the validation set; samples with the same value stay in the same set; not used as a feature")    \
@@ -88,7 +94,10 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "column separator: a character, tab or blank")                                                         \
     X(TASK, task, "task", WORD, TASK, "", "data", "task", OPTION_WORDS(SPH_TASKS), "kind of target")         \
     X(MISSING, missing, "missing", WORD, MISSING, "mean", "data", "missing", OPTION_WORDS(SPH_MISSINGS),     \
-      "empty cells: raise an error, fill in the mean of the training set, or drop the row")                  \
+      "how to treat empty cells"                                                                             \
+      "\nerror: stop with an error"                                                                          \
+      "\nmean: fill in the mean of the training set"                                                         \
+      "\ndrop: leave out the row")                                                                           \
     X(MISSING_WORDS, missing_words, "missing-words", TEXT, ANY, "", "data", "missing_words", "WORD,...",     \
       "text values that mean an empty cell, in addition to NA, N/A, NaN, null, ? and -; case is ignored")    \
     X(STANDARDIZE, standardize, "standardize", WORD, STANDARDIZE, "", "data", "standardize",                 \
@@ -103,10 +112,11 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       OPTION_WORDS(SPH_INDICATORS),                                                                          \
       "indicator columns of text columns: scale them like other features, or leave them as 0 and 1")         \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
-      "fraction of the samples in the test set; 0: no test set; other values are ignored for datasets "      \
-      "with their own test set")                                                                             \
+      "fraction of the samples in the test set; 0: no test set"                                              \
+      "\ndatasets that come with a test set use that one, unless F is 0")                                    \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
-      "fraction of the remaining samples in the validation set, which selects the epoch")                    \
+      "fraction of the samples outside the test set that forms the validation set, which selects "           \
+      "the best epoch")                                                                                      \
     X(SPLIT, split, "split", WORD, SPLIT, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),               \
       "how samples are divided: at random, with equal class proportions, or exactly as scikit-learn "        \
       "does")                                                                                                \
@@ -127,8 +137,9 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "augmentation of training images; flip: random horizontal flips; crop: random resize and crop to "     \
       "--size, and flip; colour: crop and AlexNet's color shift; crop and colour are for image folders")     \
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
-      "height and width of images: image folders are resized and cropped; other images are averaged over "   \
-      "blocks, so N must divide their side; eval and predict use the same N")                                \
+      "height and width of images in pixels; eval and predict use the same value"                            \
+      "\nimage folders: images are resized and cropped to N x N"                                             \
+      "\nother images: blocks of pixels are averaged, so N must divide the side of the images")              \
     X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
       "image folders: in evaluation, the shorter side is resized to N before the center crop to --size; "    \
       "stored with the run")                                                                                 \
@@ -144,21 +155,31 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "image folders: leave out files that cannot be decoded and report how many")                           \
                                                                                                              \
     X(NET, net, "net", WORD, NET, "mlp", "net", "kind", OPTION_WORDS(SPH_NETS),                              \
-      "network: dense layers (mlp; images are flattened), VGG-6, ResNet-18, ResNet-50, MobileNet version "   \
-      "1 (mobile) or Wide ResNet 28-2 (wrn28-2)")                                                            \
+      "network architecture"                                                                                 \
+      "\nmlp: dense layers; images are flattened"                                                            \
+      "\nvgg6: the network of the papers, with six convolutional layers"                                     \
+      "\nmobile: MobileNet version 1"                                                                        \
+      "\nwrn28-2: Wide ResNet with 28 layers and width factor 2")                                            \
     X(HIDDEN, hidden, "hidden", SIZES, POSITIVE, "100", "net", "hidden", "N,...|none",                       \
-      "mlp: units of each hidden layer; none: a linear model")                                               \
+      "number of units in each hidden layer of an mlp, for example 64,64; none: a linear model")             \
     X(WIDTH, width, "width", REAL, POSITIVE, "1", "net", "width", "X",                                       \
       "image networks: factor on the number of channels of every layer")                                     \
     X(STEM, stem, "stem", WORD, STEM, "auto", "net", "stem", OPTION_WORDS(SPH_STEMS),                        \
       "resnets: first layers: a 7 x 7 convolution with stride 2 and pooling (large), or a 3 x 3 "            \
       "convolution (small); auto: small for images below 64 pixels")                                         \
     X(PARAM, param, "param", WORD, PARAM, "gmp", "net", "param", OPTION_WORDS(SPH_PARAMS),                   \
-      "parameterization of the hidden layers: plain weights (sp), weight normalization (wn), angles "        \
-      "(gmp) or unit vectors (sphere)")                                                                      \
+      "parameterization of the hidden layers"                                                                \
+      "\nsp: plain weights"                                                                                  \
+      "\nwn: weight normalization"                                                                           \
+      "\ngmp: geometric parameterization; the direction of each unit is learned as angles"                   \
+      "\nsphere: like gmp, with a unit vector instead of angles")                                            \
     X(NORM, norm, "norm", WORD, NORM, "none", "net", "norm", OPTION_WORDS(SPH_NORMS),                        \
-      "normalization of the hidden layers: batch (bn), layer (ln), mean-only batch (mbn), input-mean "       \
-      "(imn) or group (gn) normalization")                                                                   \
+      "normalization of the hidden layers"                                                                   \
+      "\nbn: batch normalization"                                                                            \
+      "\nln: layer normalization"                                                                            \
+      "\nmbn: mean-only batch normalization (without division)"                                              \
+      "\nimn: input-mean normalization (subtracts the batch mean from the input of a layer)"                 \
+      "\ngn: group normalization")                                                                           \
     X(GROUPS, groups, "groups", SIZE, POSITIVE, "", "net", "groups", "N",                                    \
       "gn: number of groups of equal size into which the units of each hidden layer are divided")            \
     X(NORM_EPSILON, norm_epsilon, "norm-epsilon", REAL, POSITIVE, "", "net", "norm_epsilon", "X",            \
@@ -204,8 +225,10 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it "        \
       "(keras)")                                                                                             \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
-      "learning rate; the default is multiplied by 0.3 for rmsprop and 0.1 for lion; for image networks "    \
-      "it is proportional to the square root of the batch size (sgd: to the batch size)")                    \
+      "learning rate"                                                                                        \
+      "\nthe default is multiplied by 0.3 for rmsprop and by 0.1 for lion"                                   \
+      "\nfor image networks, it is proportional to the square root of the batch size (sgd: to the "          \
+      "batch size)")                                                                                         \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
       "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
     X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
@@ -232,14 +255,18 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "layer1; a layer with only frozen tensors also keeps its running statistics")                          \
     X(CLIP, clip, "clip", REAL, NOT_NEGATIVE, "0", "training", "clip", "X",                                  \
       "maximum norm of the gradient; 0: no limit")                                                           \
-    X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full", "samples per step")         \
+    X(BATCH, batch, "batch", BATCH, POSITIVE, "", "training", "batch", "N|full",                             \
+      "samples per step; full: the whole training set")                                                      \
     X(MICRO, micro, "micro", SIZE, POSITIVE, "", "training", "micro", "N",                                   \
       "process a batch N samples at a time, to save memory")                                                 \
     X(MEMORY, memory, "memory", WORD, MEMORY, "", "training", "memory", OPTION_WORDS(SPH_MEMORIES),          \
       "small: recompute the outputs of bn and imn in the backward pass instead of storing them; same "       \
       "results, slower")                                                                                     \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
-      "maximum number of passes over the training set")                                                      \
+      "maximum number of passes over the training set"                                                       \
+      "\nwith more than 50,000 training samples (images: 10,000), the default is smaller, to save "          \
+      "time"                                                                                                 \
+      "\ntables: if --schedule is given, the default is 1000, with early stopping (--patience 100)")         \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
       OPTION_WORDS(SPH_SCHEDULES), "learning rate schedule" SPH_SCHEDULES(OPTION_THEN_HELP))                 \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
@@ -262,7 +289,8 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
     X(CHECKPOINT_SECONDS, checkpoint_seconds, "checkpoint-seconds", REAL, NOT_NEGATIVE, "30", "training",    \
       "checkpoint_seconds", "X", "minimum time between checkpoints; 0: after every epoch")                   \
     X(ENSEMBLE, ensemble, "ensemble", SIZE, POSITIVE, "", "training", "ensemble", "K",                       \
-      "train K networks, each with its own seed and validation fold, and average their predictions")         \
+      "train K networks and average their predictions; each has a different seed and a different "           \
+      "fold of the data as validation set")                                                                  \
     X(ENSEMBLE_VAL, ensemble_val, "ensemble-val", WORD, ENSEMBLE_VALS, "", "training", "ensemble_val",       \
       OPTION_WORDS(OPTION_ENSEMBLE_VALS),                                                                    \
       "data that selects the epoch of each network in an ensemble; one: the same validation set for all; "   \
@@ -272,14 +300,18 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "after the validation set has selected the number of epochs, train again from the same "               \
       "initialization on the training and validation sets, and keep that network")                           \
     X(TUNE, tune, "tune", SIZE, POSITIVE, "", "training", "tune", "N",                                       \
-      "before training, search learning rate, hidden units and batch size by successive halving on the "     \
-      "validation set; N: search budget, in units of one full training run, for example 10; uses all "       \
-      "cores; options that you set are not changed; tune.json lists the candidates; only for --net mlp")     \
+      "before training, search for the learning rate, hidden units and batch size by successive "            \
+      "halving on the validation set (only for --net mlp)"                                                   \
+      "\nN: search budget, in units of one full training run, for example 10"                                \
+      "\noptions that you set are not changed; all cores are used; tune.json lists the candidates")          \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
-      "what to record in boundaries.npz. boundaries: the move of each boundary at every step and its "       \
-      "position at every epoch; with boundaries:every, its position at every step; with "                    \
-      "boundaries:0,10,100, its position at these steps. patterns: which units are active for which "        \
-      "samples. gradients: gradient norms and the share of active units")                                    \
+      "what to record in boundaries.npz; + joins several of these"                                           \
+      "\nboundaries: how far each step moves the boundary of each unit (the hyperplane on which it "         \
+      "becomes active), and the position of the boundary at every epoch"                                     \
+      "\nboundaries:every: the same with the position at every step"                                         \
+      "\nboundaries:0,10,100: the same with the position at these steps"                                     \
+      "\npatterns: which units are active for which samples"                                                 \
+      "\ngradients: gradient norms and the share of active units")                                           \
     X(LOG, log, "log", WORD, LOGS, "none", "training", "log", OPTION_WORDS(OPTION_LOGS),                     \
       "tensorboard: also write an event file, with turns of boundaries, dead units and histograms if "       \
       "boundaries are recorded")                                                                             \
@@ -294,14 +326,16 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
     X(FOLD, fold, "fold", SIZE, ANY, "", "run", "fold", "K",                                                 \
       "cv: number, from 0, of the fold that is not trained on and selects the epoch")                        \
     X(OUT, out, "out", TEXT, ANY, "", "run", "out", "DIR", "run folder to write")                            \
-    X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S", "random seed")                                  \
+    X(SEED, seed, "seed", U64, ANY, "0", "run", "seed", "S",                                                 \
+      "random seed of the split, the initialization, the order of samples and the augmentation")             \
     X(SEED_SPLIT, seed_split, "seed-split", U64, ANY, "", "run", "seed_split", "S",                          \
       "seed of the split and of the choice of samples")                                                      \
     X(SEED_INIT, seed_init, "seed-init", U64, ANY, "", "run", "seed_init", "S",                              \
       "seed of the initialization, the order of samples and the augmentation")                               \
     X(THREADS, threads, "threads", SIZE, THREADS, "1", "run", "threads", "N",                                \
-      "CPU threads; for an ensemble, the number of networks that are trained at the same time, which "       \
-      "does not change results")                                                                             \
+      "CPU threads"                                                                                          \
+      "\nfor an ensemble: number of networks that are trained at the same time; the results do not "         \
+      "depend on it")                                                                                        \
     X(DTYPE, dtype, "dtype", WORD, DTYPE, "f32", "run", "dtype", OPTION_WORDS(SPH_DTYPES), "precision")
 
 struct option_sizes {

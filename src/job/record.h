@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a run records while it trains: how its boundaries move and, at chosen moments, where they all are and
- * which units are on for which rows, how large gradients are. Rows are appended to files of the run folder as
- * they come; in the end they become boundaries.npz. Memory does not grow with the number of steps. */
+ * What a run records during training: moves of boundaries and, at selected steps, their positions, which
+ * units are active for which rows, and gradient norms. Rows are appended to files of the run folder, which
+ * become boundaries.npz at the end. Memory does not grow with the number of steps. */
 #ifndef SPH_JOB_RECORD_H
 #define SPH_JOB_RECORD_H
 

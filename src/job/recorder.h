@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One thing that a run records: a series of its folder, and what makes rows of it. */
+ * One recorded quantity: a series of the run folder and the function that computes its rows. */
 #ifndef SPH_JOB_RECORDER_H
 #define SPH_JOB_RECORDER_H
 

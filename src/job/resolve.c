@@ -53,7 +53,7 @@ static int check_data(const struct resolving *r)
         return sph_fail_key(SPH_EARG, "augment", "only used with images, but %s is a table", source_of(spec));
     if (o->augment > SPH_AUGMENT_FLIP && !r->facts->pictures)
         return sph_fail_key(SPH_EARG, "augment",
-                            "%s contains images of one size; %s is for folders of pictures; use flip",
+                            "%s contains images of one size; %s is for image folders; use flip",
                             source_of(spec), options_word(spec, OPTION_AUGMENT));
     if (options_given(spec, OPTION_SIZE) && !r->facts->images)
         return sph_fail_key(SPH_EARG, "size", "only used with images, but %s is a table", source_of(spec));
@@ -79,7 +79,7 @@ static int check_pictures(const struct resolving *r)
     for (size_t i = 0; i < sizeof of_folders / sizeof *of_folders; i++)
         if (of_folders[i].wanted && !r->facts->pictures)
             return sph_fail_key(SPH_EARG, option_key(of_folders[i].id),
-                                "only used with folders of pictures, but %s is not one", source_of(spec));
+                                "only used with image folders, but %s is not one", source_of(spec));
     if (decodes && o->decode != (int)r->facts->decode)
         return sph_fail_key(SPH_EARG, "decode", "%s was packed with --decode %s; remove this option",
                             source_of(spec), sph_word(SPH_WORDS_DECODE, (int)r->facts->decode)->word);
@@ -116,11 +116,11 @@ static int check_protocol(const struct job_spec *spec)
         return sph_fail_key(SPH_EARG, "val", "found %g, expected 0: %s", o->val,
                             o->protocol == PROTOCOL_CV
                                 ? "--protocol cv uses its folds for validation"
-                                : "--protocol reference uses the test part for validation");
+                                : "--protocol reference uses the test set for validation");
     if (o->protocol == PROTOCOL_CV && !options_has(spec, OPTION_FOLD))
         return sph_fail_key(SPH_EARG, "fold", "missing, expected the number of the fold to leave out");
     if (o->protocol == PROTOCOL_REFERENCE && !(o->test > 0))
-        return sph_fail_key(SPH_EARG, "test", "found 0, but --protocol reference needs a test part");
+        return sph_fail_key(SPH_EARG, "test", "found 0, but --protocol reference needs a test set");
     return 0;
 }
 
@@ -145,7 +145,7 @@ static int check_ensemble(const struct job_spec *spec)
         return 0;
     if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
         return sph_fail_key(SPH_EARG, "ensemble_val",
-                            "folds need a validation part; use --val above 0 and --protocol holdout");
+                            "folds need a validation set; use --val above 0 and --protocol holdout");
     enum option_id by = options_has(spec, OPTION_GROUP) ? OPTION_GROUP : OPTION_TIME;
     return options_has(spec, by)
                ? sph_fail_key(SPH_EARG, "ensemble_val",
@@ -164,14 +164,14 @@ static int check_refit(const struct job_spec *spec)
     if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
         return sph_fail_key(
             SPH_EARG, "refit",
-            "needs a validation part that chooses the epoch; use --val above 0 and --protocol holdout");
+            "needs a validation set that selects the epoch; use --val above 0 and --protocol holdout");
     if (options_has(spec, OPTION_RECORD))
         return sph_fail_key(SPH_EARG, "record", "not used with --refit");
     int err = schedule_parse(&schedule, o->schedule, o->warmup);
     return !err && schedule_watches(&schedule)
                ? sph_fail_key(SPH_EARG, "refit",
-                              "--schedule %s needs a validation part, which the second training does not "
-                              "have; use another schedule",
+                              "--schedule %s needs a validation set, which the second training run does "
+                              "not have; use another schedule",
                               o->schedule)
                : err;
 }
@@ -185,7 +185,7 @@ static int check_tune(const struct resolving *r)
         return sph_fail_key(SPH_EARG, "tune", "only supported with --net mlp");
     if (o->protocol != PROTOCOL_HOLDOUT || !(o->val > 0))
         return sph_fail_key(SPH_EARG, "tune",
-                            "needs a validation part; use --val above 0 and --protocol holdout");
+                            "needs a validation set; use --val above 0 and --protocol holdout");
     return 0;
 }
 

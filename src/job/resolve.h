@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From what was asked for and what the data are to the values of all options. This is the only place that decides a
- * default or rejects a combination of options. */
+ * Computes the values of all options from the requested options and the data. This is the only place that
+ * decides a default or rejects a combination of options. */
 #ifndef SPH_JOB_RESOLVE_H
 #define SPH_JOB_RESOLVE_H
 

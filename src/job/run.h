@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A finished run as the files see it that look into one: run.c (scores, predictions) and its neighbours. */
+ * A finished run, for the files that read it: run.c (scores, predictions) and others. */
 #ifndef SPH_JOB_RUN_H
 #define SPH_JOB_RUN_H
 

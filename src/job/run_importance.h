@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Permutation importance: what a score loses when a column's cells change places. */
+ * Permutation importance: the increase of the error if the cells of a column are shuffled. */
 #ifndef SPH_JOB_RUN_IMPORTANCE_H
 #define SPH_JOB_RUN_IMPORTANCE_H
 

@@ -57,7 +57,7 @@ static int open_data(struct aim *aim)
     if (err < 0 && err != SPH_EMEMORY && o->data)
         err = run_open_data(aim->run, o->data, 0, &aim->data);
     if (!err && aim->data->image.pictures)
-        return sph_fail_key(SPH_EARG, "data", "regions are not supported for folders of pictures");
+        return sph_fail_key(SPH_EARG, "data", "regions are not supported for image folders");
     if (err < 0 && err != SPH_EMEMORY && !o->data && o->window && !o->plane)
         return 0;
     return !err || o->data ? err : run_lost_data(aim->run, err);
@@ -202,7 +202,7 @@ static int add_words(const struct aim *aim, sph_regions *regions)
     about->planar = plane != NULL;
     about->output = aim->opts->colour_output;
     if (plane) {
-        const char *unit = aim->run->net->scaling.x_scale ? "standardised distance" : "distance";
+        const char *unit = aim->run->net->scaling.x_scale ? "standardized distance" : "distance";
         about->s_name = mem_format("s: from row %zu to row %zu (%s)", plane[0], plane[1], unit);
         about->t_name = mem_format("t: towards row %zu (%s)", plane[2], unit);
     } else {

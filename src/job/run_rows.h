@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of a table and what a run predicts of them: what one needs to look at single rows instead of scores. */
+ * Rows of a table and the predictions of a run for them. */
 #ifndef SPH_JOB_RUN_ROWS_H
 #define SPH_JOB_RUN_ROWS_H
 

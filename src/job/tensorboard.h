@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * log: tensorboard: an observer that writes what metrics.jsonl has, and what boundaries do where they are recorded, as an event
- * file of the run folder. */
+ * log: tensorboard: an observer that writes the values of metrics.jsonl, and the recorded motion of
+ * boundaries, to an event file in the run folder. */
 #ifndef SPH_JOB_TENSORBOARD_H
 #define SPH_JOB_TENSORBOARD_H
 

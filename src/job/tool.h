@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. What `train`, `eval`, `predict`, `boundaries`, `regions` and `export` ask of a job and a run folder. Not installed, not part of the API. */
+ * For the tool: what `train`, `eval`, `predict`, `boundaries`, `regions` and `export` need of a job or a
+ * run folder. Not installed, not part of the API. */
 #ifndef SPH_JOB_TOOL_H
 #define SPH_JOB_TOOL_H
 

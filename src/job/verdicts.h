@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which class a net gives each of some rows, and how sure it is: what confusion matrices and sheets of mistakes are
- * made of. */
+ * The predicted class of each row and its probability, for confusion matrices and pictures of wrong
+ * predictions. */
 #ifndef SPH_JOB_VERDICTS_H
 #define SPH_JOB_VERDICTS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of this room: what the launcher's variables say. */
+ * The inside of this module: the environment variables of launchers. */
 #ifndef SPH_LAUNCH_LAUNCH_H
 #define SPH_LAUNCH_LAUNCH_H
 

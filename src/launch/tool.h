@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. Whether mpirun, srun or the like started several processes of this command, and how they talk. Not installed,
- * not part of the API. */
+ * For the tool: whether mpirun, srun or another launcher started several processes of this command, and how
+ * they communicate. Not installed, not part of the API. */
 #ifndef SPH_LAUNCH_TOOL_H
 #define SPH_LAUNCH_TOOL_H
 

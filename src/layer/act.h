@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An activation is one row of a table: what it learns, where it breaks, and what others may do with it. Its
- * two kernels are in compute/activation.c. */
+ * An activation is one row of a table: its learned parameters, its breakpoints, and the operations that it
+ * allows. Its two kernels are in compute/activation.c. */
 #ifndef SPH_LAYER_ACT_H
 #define SPH_LAYER_ACT_H
 

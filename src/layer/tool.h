@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. What normalizations and activations are like, for programs that explain them. Not installed, not part of the API. */
+ * For the tool: properties of normalizations and activations. Not installed, not part of the API. */
 #ifndef SPH_LAYER_TOOL_H
 #define SPH_LAYER_TOOL_H
 

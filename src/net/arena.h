@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * One piece of memory for many buffers: those that are never needed at the same time may lie in the same
+ * One block of memory for many buffers: buffers that are never needed at the same time may share their
  * place. */
 #ifndef SPH_NET_ARENA_H
 #define SPH_NET_ARENA_H

@@ -101,7 +101,7 @@ int sph_net_forward(sph_net *net, const double *x, size_t rows, double *y)
             err = sph_fail_key(SPH_EARG, "x", "row %zu, column %zu: %g is not a finite number in %s%s",
                                row + bad / n, bad % n, x[row * n + bad],
                                sph_word(SPH_WORDS_DTYPE, (int)sph_net_dtype(net))->word,
-                               net->scaling.features ? " after standardisation" : "");
+                               net->scaling.features ? " after standardization" : "");
             break;
         }
         for (size_t i = 0; i < count; i++)

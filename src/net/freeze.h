@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which learned tensors a training leaves as they are, by their names or the beginnings of them: layers.0, conv1,
- * layer1, layers.0.theta. */
+ * Which learned tensors are not trained, given by their names or the beginnings of their names: layers.0,
+ * conv1, layer1, layers.0.theta. */
 #ifndef SPH_NET_FREEZE_H
 #define SPH_NET_FREEZE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which work of one op its neighbour does, so that a value is touched once. All rules stand in fusion.c. */
+ * Which work of an op its neighbor does, so that each value is touched only once. All rules are in
+ * fusion.c. */
 #ifndef SPH_NET_FUSION_H
 #define SPH_NET_FUSION_H
 

@@ -101,7 +101,7 @@ int sph_net_image(sph_net *net, size_t channels, size_t height, size_t width)
                             "an image of %zu x %zu x %zu (channels, height, width) is empty", channels,
                             height, width);
     if (net->node_count)
-        return sph_fail_key(SPH_EARG, "input", "the net has one already; it must be the first node");
+        return sph_fail_key(SPH_EARG, "input", "the network already has one; it must be the first node");
     return add_node(
         net, (struct net_node){
                  .kind = NODE_INPUT, .in = {-1, -1}, .channels = channels, .height = height, .width = width});

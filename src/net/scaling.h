@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Standardisation as a net keeps it: what is subtracted from and divided out of features and targets. Fitted
- * on the training rows (rows/data.h: scaling_fit), applied on the way in, undone on the way out. */
+ * Standardization as stored in a network: what is subtracted from features and targets and what they are
+ * divided by. It is fitted on the training rows (rows/data.h: scaling_fit), applied to inputs and reversed
+ * for outputs. */
 #ifndef SPH_NET_SCALING_H
 #define SPH_NET_SCALING_H
 

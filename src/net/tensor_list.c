@@ -162,7 +162,7 @@ int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out)
 {
     NEED(net, out);
     if (i >= net->tensor_count)
-        return sph_fail_of(SPH_EARG, "", 0, "tensor", "tensor %zu of a net that has %zu", i,
+        return sph_fail_of(SPH_EARG, "", 0, "tensor", "no tensor %zu; the network has %zu tensors", i,
                            net->tensor_count);
     *out = net->tensors[i].view;
     return 0;

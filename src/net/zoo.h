@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A kind of network is one row of one table: its word and help stand in SPH_NETS of spherelu/base.h, the rest
- * here. Whoever builds networks by their word asks the row and knows no network by name. */
+ * A kind of network is one row of one table: its name and help are in SPH_NETS of spherelu/base.h, the rest
+ * is here. Code that builds networks by name uses the row and does not compare names. */
 #ifndef SPH_NET_ZOO_H
 #define SPH_NET_ZOO_H
 

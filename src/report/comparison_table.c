@@ -251,7 +251,7 @@ static void add_notes(struct table *out, const struct comparison *comparison)
         comparison_notes(&out->notes, &comparison, 1);
     if (comparison->reference && comparison->input->reference_method < 0)
         table_line(&out->notes,
-                   "%s is the reference because its mean is best, which biases the comparison in its favour.",
+                   "%s is the reference because its mean is best, which biases the comparison in its favor.",
                    comparison->reference);
 }
 

@@ -33,7 +33,7 @@ static const char *plural(size_t count)
 static void add_scope(struct text *out, const struct sph_experiment *e)
 {
     if (!e->method_count) {
-        text_add(out, "Figures that need no training.");
+        text_add(out, "Figures that do not need training.");
         return;
     }
     text_add(out, "%zu method%s", e->method_count, plural(e->method_count));
@@ -247,7 +247,7 @@ static void add_tolerance(const struct page *page)
     report_table(page->report, overall);
     add_verdicts(page, overall);
     if (table->row_count > LINES_UNFOLDED)
-        report_fold(page->report, "Each set and point by itself");
+        report_fold(page->report, "Each dataset and grid point separately");
     report_table(page->report, table);
     report_unfold(page->report);
 }

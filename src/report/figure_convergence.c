@@ -204,6 +204,6 @@ const struct figure_kind figure_convergence = {
     .needs = FIGURE_METRICS,
     .fill = fill,
     .caption = "Losses and scores by epoch: mean and standard error over the seeds; scores of the training "
-               "part with train_scores.",
+               "set with train_scores.",
     .caption_of_one = "Losses and scores by epoch; scores of the training set with train_scores.",
 };

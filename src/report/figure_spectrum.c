@@ -81,6 +81,6 @@ const struct figure_kind figure_spectrum = {
     .features_least = 1,
     .features_most = 1,
     .fill = fill,
-    .caption =
-        "The units' boundaries during training; grey numbers at the right count units outside the frame.",
+    .caption = "The units' boundaries during training; the gray numbers on the right are those of units "
+               "outside the frame.",
 };

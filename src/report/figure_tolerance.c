@@ -104,5 +104,5 @@ const struct figure_kind figure_tolerance = {
                "of any method (geometric mean over the panels below; a line ends at a rate at which a "
                "training diverged). Below: the bars show the rates at which a method's mean error is within "
                "5 % (thin bars: 50 %) of its best. A mark shows the best rate; a bar that reaches the frame "
-               "ends where the grid ends; a cross shows a rate at which a training diverged.",
+               "ends where the grid ends; a cross shows a rate at which a training run diverged.",
 };

@@ -26,7 +26,7 @@
     X(sensitivity, "sensitivity", "the score over the learning rates of a grid")                             \
     X(tolerance, "tolerance", "learning rates at which each method is close to its best; table: all")        \
     X(ranks, "ranks", "average ranks over several datasets, and which methods differ significantly")         \
-    X(width, "width", "sizes of gradients and shares of active units, over the widths of a grid")            \
+    X(width, "width", "gradient norms and shares of active units, over the widths of a grid")                \
     X(flips, "flips", "flipped bits of activation patterns, and distinct patterns, by layer")                \
     X(regions, "regions", "exact linear regions; 2 features, dense layers")                                  \
     X(boundary, "boundary", "what a boundary is: one unit on the plane (figure 1a)")                         \

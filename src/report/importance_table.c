@@ -44,7 +44,7 @@ static int is_no_better(const sph_run *run)
 }
 
 static const char no_better[] =
-    "The network is not better than the baseline, so these numbers say nothing about the columns.";
+    "The network is not better than the baseline, so the importances are not meaningful.";
 
 static int print(const struct importances *found, const sph_run *run, const char *dir, int json,
                  const sph_sink *sink)

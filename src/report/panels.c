@@ -261,7 +261,7 @@ int panels_foot(struct figure *figure, struct panels *panels, char **caption)
 
 const char *panel_without_model(const struct panel *panel)
 {
-    return panel->run.nets     ? "an ensemble, not one net"
+    return panel->run.nets     ? "an ensemble, not a single network"
            : panel->run.result ? "diverged: no model"
                                : "not finished";
 }

@@ -150,7 +150,7 @@ int gave_nothing(const struct experiment_outcome *outcome)
     X(JOB_BEST, (.head = "best epoch", .number = 1), known,                                                  \
       outcome->finished ? (double)outcome->best_epoch : (double)NAN)                                         \
     X(JOB_REPORTED, (.head = "reported"), known_words, reported ? "yes" : NULL)                              \
-    X(JOB_END, (.head = "what happened"), take, &end)
+    X(JOB_END, (.head = "outcome"), take, &end)
 
 TABLE_IDS(JOBS);
 

@@ -159,7 +159,7 @@ static int write_page(const char *path, const char *const *dirs, size_t count, c
         report_table(report, table);
         report_section(report, "Curves");
         page_add_curves(report, dirs, names, dirs, count, 0,
-                        "Validation losses by epoch, in the units of each training.");
+                        "Validation losses by epoch, in the units of each run.");
         err = report_write(report, path);
     }
     report_free(report);

@@ -119,7 +119,7 @@ static void add_notes(struct table *out, const struct tolerance *t, const struct
     table_line(&out->notes,
                "tolerance: the largest divided by the smallest learning rate at which the mean %s is within "
                "%d %% of the method's best, without a gap%s; at least: the range reaches the end of the "
-               "grid. Rates at which a training diverged are not within.",
+               "grid. Rates at which a training run diverged are not included.",
                larger ? "error, 1 minus the score," : "score", TOLERANCE_PERCENT,
                t->groups > 1 ? "; over several sets or points the geometric mean" : "");
     table_line(&out->notes,

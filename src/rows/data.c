@@ -312,7 +312,7 @@ int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t si
 {
     NEED(data, name);
     if (feature >= data->features)
-        return sph_fail(SPH_EARG, "feature %zu of data that have %zu", feature, data->features);
+        return sph_fail(SPH_EARG, "no feature %zu; the data have %zu features", feature, data->features);
     char *whole = data_feature_name(data, feature);
     if (!whole)
         return SPH_EMEMORY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A data set in memory: numbers or images, their targets, and what is known of the columns they came from.
- * Where they come from is none of this room's business: synthetic.c makes some, the room data reads files. */
+ * A dataset in memory: numbers or images, their targets, and the columns they came from. synthetic.c
+ * creates some datasets; the module data reads files. */
 #ifndef SPH_ROWS_DATA_H
 #define SPH_ROWS_DATA_H
 

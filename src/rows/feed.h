@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of a data set, standardised and in a net's dtype, as the trainer takes them. Tables are kept ready in
- * the net's layout (feed.c); images stay bytes and become numbers as they are fetched (image_feed.c). */
+ * Rows of a dataset for the trainer, standardized and in the dtype of the network. Tables are stored in the
+ * network's layout (feed.c); images stay bytes and are converted when they are fetched (image_feed.c). */
 #ifndef SPH_ROWS_FEED_H
 #define SPH_ROWS_FEED_H
 
@@ -18,7 +18,7 @@ struct data_place {
 /* The first number that is too large for the net's dtype once it is standardised: 1 and where it is, or 0. Images have none. */
 int feed_find_beyond(const sph_data *data, const sph_net *net, struct data_place *out);
 
-/* "too large for f32 after standardisation; correct it, or train with --dtype f64" */
+/* "too large for f32 after standardization; correct it, or train with --dtype f64" */
 const char *feed_beyond_words(const sph_net *net);
 
 /* Fails: names the row, the column and the number, and why. A feed of a row with a number beyond is refused so. */

@@ -136,7 +136,7 @@ static int place_pixels(struct image_feed *feed, const sph_net *net)
     } else {
         return sph_fail(
             SPH_EARG,
-            "the net takes %zu x %zu x %zu (channels, height, width), the images are %zu x %zu x %zu",
+            "the network expects images of %zu x %zu x %zu (channels, height, width), found %zu x %zu x %zu",
             input->channels, input->height, input->width, data->image.channels, data->image.height,
             data->image.width);
     }
@@ -156,7 +156,7 @@ int image_feed_new(struct feed **out, const sph_data *data, const uint32_t *inde
                    const sph_net *net, sph_augment augment, uint64_t seed)
 {
     if (augment > SPH_AUGMENT_FLIP && !data->image.pictures)
-        return sph_fail_key(SPH_EARG, "augment", "only used with folders of pictures");
+        return sph_fail_key(SPH_EARG, "augment", "only used with image folders");
     struct image_feed *feed = mem_get(1, sizeof *feed);
     if (!feed)
         return SPH_EMEMORY;

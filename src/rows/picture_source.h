@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Images that are not held in memory: some other room brings them as bytes when they are asked for. */
+ * Images that are not kept in memory: another module provides their bytes when they are needed. */
 #ifndef SPH_ROWS_PICTURE_SOURCE_H
 #define SPH_ROWS_PICTURE_SOURCE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where batches come from, as the trainer sees it: rows by number, standardised, in the net's dtype. */
+ * The trainer's source of batches: rows by number, standardized, in the dtype of the network. */
 #ifndef SPH_ROWS_SOURCE_H
 #define SPH_ROWS_SOURCE_H
 

@@ -211,10 +211,10 @@ static int split_by_keys(sph_split *out, const struct keyed *sorted, size_t rows
         return err;
     if (out->test_rows + out->val_rows >= rows)
         return times ? sph_fail_key(SPH_EARG, "time",
-                                    "%zu different time%s, which are too few for three parts, because rows "
+                                    "%zu different time%s, which are too few for three sets, because rows "
                                     "with the same time stay together",
                                     groups, groups == 1 ? "" : "s")
-                     : sph_fail_key(SPH_EARG, "group", "%zu group%s, which are too few for three parts",
+                     : sph_fail_key(SPH_EARG, "group", "%zu group%s, which are too few for three sets",
                                     groups, groups == 1 ? "" : "s");
     out->train_rows = rows - out->test_rows - out->val_rows;
     mem_free(out->test);

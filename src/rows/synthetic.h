@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The synthetic sets, made by a seed: Levy's function in one dimension with noise, two interleaved
- * crescents and twenty arms of a spiral. */
+ * Synthetic datasets, determined by a seed: Levy's function in one dimension with noise, two interleaved
+ * crescents, and twenty arms of a spiral. */
 #ifndef SPH_ROWS_SYNTHETIC_H
 #define SPH_ROWS_SYNTHETIC_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. How a table was read, for programs that explain it. Not installed, not part of the API. */
+ * For the tool: how a table was interpreted. Not installed, not part of the API. */
 #ifndef SPH_ROWS_TOOL_H
 #define SPH_ROWS_TOOL_H
 

@@ -99,7 +99,7 @@ static int check_architecture(const char *path, const json_t *object, const char
     if ((err = architecture_of(&here, net)) < 0)
         return sph_fail_move(err, path, 0, 1);
     if (architecture_difference(there, here, difference, sizeof difference))
-        err = sph_fail_at(SPH_EFORMAT, path, "checkpoint is of another network: %s", difference);
+        err = sph_fail_at(SPH_EFORMAT, path, "the checkpoint belongs to another network: %s", difference);
     json_decref(here);
     return err;
 }
@@ -149,7 +149,7 @@ static int check_spans(const struct safetensors *file, const sph_net *net, const
         if (!known[t])
             err = sph_fail_of(
                 SPH_EFORMAT, file->path, 0, file->tensor[t].name,
-                "%.120s is not part of this training; does the checkpoint belong to other options?",
+                "%.120s is not part of this training run; does the checkpoint belong to other options?",
                 file->tensor[t].name);
     mem_free(known);
     return err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Checkpoints: everything a trainer is made of, bit by bit, as safetensors. The metadata names the network,
- * so that a checkpoint of another one is refused with the first difference. */
+ * Checkpoints: the complete state of a trainer, bit for bit, as safetensors. The metadata describe the
+ * network; a checkpoint of another network is rejected with the first difference. */
 #ifndef SPH_STORE_CHECKPOINT_H
 #define SPH_STORE_CHECKPOINT_H
 

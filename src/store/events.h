@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An event file of TensorBoard's: records of a length, a message and their sums (TFRecord), appended as they come and flushed
- * at most once a second. Where protobuf-c was not found, events_none.c refuses in their place. */
+ * TensorBoard event files: records with a length, a message and checksums (TFRecord), appended immediately
+ * and flushed at most once a second. Without protobuf-c, events_none.c returns errors instead. */
 #ifndef SPH_STORE_EVENTS_H
 #define SPH_STORE_EVENTS_H
 

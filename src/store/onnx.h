@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nets as ONNX graphs. Where protobuf-c was not found, onnx_none.c refuses in their place. */
+ * Networks as ONNX graphs. Without protobuf-c, onnx_none.c returns errors instead. */
 #ifndef SPH_STORE_ONNX_H
 #define SPH_STORE_ONNX_H
 

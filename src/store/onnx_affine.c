@@ -29,7 +29,7 @@ static int scale_input(struct import *import, const Onnx__Node *node, const doub
         if (shift) /* (x - mean) / scale + shift = (x - (mean - shift scale)) / scale */
             x->x_mean[i] -= shift[i] * x->x_scale[i];
         if (!isfinite(x->x_scale[i]) || !isfinite(x->x_mean[i]))
-            return onnx_refuse(&import->file, node, "the standardisation of feature %zu overflows", i);
+            return onnx_refuse(&import->file, node, "the standardization of feature %zu overflows", i);
     }
     return 0;
 }

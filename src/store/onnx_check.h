@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The end of every import: nets and graph on the same random rows. */
+ * The last step of every import: compares the networks and the graph on the same random rows. */
 #ifndef SPH_STORE_ONNX_CHECK_H
 #define SPH_STORE_ONNX_CHECK_H
 

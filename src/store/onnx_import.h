@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of an import: the nodes of a graph, in their order, become steps; what is affine becomes part of the step
- * before it; the steps that the output needs become a net. */
+ * The inside of an import: the nodes of a graph become steps, in their order; affine operations are merged
+ * into the step before; the steps that the output needs become a network. */
 #ifndef SPH_STORE_ONNX_IMPORT_H
 #define SPH_STORE_ONNX_IMPORT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of an export: a net's nodes as nodes of a graph. */
+ * The inside of an export: the nodes of a network as nodes of a graph. */
 #ifndef SPH_STORE_ONNX_LAYERS_H
 #define SPH_STORE_ONNX_LAYERS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Nodes of a graph become steps: what a node reads, and a function for each kind that takes some doing. The table of all is
- * in onnx_ops.c. */
+ * Converts nodes of a graph to steps: the inputs of a node, and a function for each operator that needs
+ * one. The table of all operators is in onnx_ops.c. */
 #ifndef SPH_STORE_ONNX_OPS_H
 #define SPH_STORE_ONNX_OPS_H
 

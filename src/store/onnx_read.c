@@ -314,9 +314,9 @@ int onnx_tensor_read(const struct onnx_file *file, const Onnx__Tensor *tensor, c
     for (size_t i = 0; !err && !fields && i < out->count; i++)
         out->values[i] = element(&in, type);
     if (!err && fields && !from_fields(tensor, out))
-        err =
-            sph_fail_of(SPH_EFORMAT, file->path, 0, what,
-                        "tensor '%.80s' has another number of numbers than its shape, %zu", what, out->count);
+        err = sph_fail_of(SPH_EFORMAT, file->path, 0, what,
+                          "tensor '%.80s' does not have the number of values of its shape, %zu", what,
+                          out->count);
 out:
     file_unmap(&map);
     if (err < 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * An ONNX file as its messages: the model unpacked within the budget of memory, its constants by name, attributes of a node. Nothing
- * that the file says is believed: a tensor has as many numbers as its shape says, or is refused. */
+ * An ONNX file as its messages: the model, unpacked within the memory limit, its constants by name, and the
+ * attributes of a node. Sizes in the file are checked: a tensor that does not have the number of values of
+ * its shape is rejected. */
 #ifndef SPH_STORE_ONNX_READ_H
 #define SPH_STORE_ONNX_READ_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * An ONNX graph computed as the operators' definitions say: one node after the other, f64, nothing folded. It shares no code
- * with the import, which is compared with it. */
+ * Evaluates an ONNX graph by the definitions of its operators: node by node, in f64, without folding. It
+ * shares no code with the import, which is compared with it. */
 #ifndef SPH_STORE_ONNX_RUN_H
 #define SPH_STORE_ONNX_RUN_H
 

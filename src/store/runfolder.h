@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The names in a run folder, and its plain files: metrics.jsonl (appended), split.json and result.json
- * (replaced whole). Numbers carry 17 digits; what is not finite is null. */
+ * The file names of a run folder, and its plain files: metrics.jsonl (appended), split.json and result.json
+ * (replaced as a whole). Numbers have 17 digits; values that are not finite are null. */
 #ifndef SPH_STORE_RUNFOLDER_H
 #define SPH_STORE_RUNFOLDER_H
 

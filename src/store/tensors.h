@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tensors of a file against those of a net. */
+ * Compares and copies tensors between a file and a network. */
 #ifndef SPH_STORE_TENSORS_H
 #define SPH_STORE_TENSORS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. Conversion from file to file: `spherelu convert`. Not installed, not part of the API. */
+ * For the tool: conversion from file to file (`spherelu convert`). Not installed, not part of the API. */
 #ifndef SPH_STORE_TOOL_H
 #define SPH_STORE_TOOL_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * ResNet-18 and ResNet-50 under torchvision's names: conv1.weight, bn1.running_mean,
- * layer1.0.downsample.0.weight, fc.bias. Such a file has no description; names and shapes give the network,
- * its widths, channels and classes. The size of its images is nowhere in it: 224 is taken. */
+ * ResNet-18 and ResNet-50 with torchvision's names: conv1.weight, bn1.running_mean,
+ * layer1.0.downsample.0.weight, fc.bias. Such a file has no description; the names and shapes determine the
+ * network, its widths, channels and classes. The image size is not in the file; 224 is assumed. */
 #ifndef SPH_STORE_TORCHVISION_H
 #define SPH_STORE_TORCHVISION_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The loss of some rows and its gradient: what a training step does before the optimizer comes. */
+ * The loss of a batch and its gradient: a training step without the optimizer. */
 #ifndef SPH_TRAIN_BATCH_H
 #define SPH_TRAIN_BATCH_H
 

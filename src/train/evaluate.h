@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Scores of a net on a source: the loss the net was trained with, and what people read (metrics.h). */
+ * Scores of a network on a source: the training loss and the metrics (metrics.h). */
 #ifndef SPH_TRAIN_EVALUATE_H
 #define SPH_TRAIN_EVALUATE_H
 

@@ -73,10 +73,11 @@ static int check_fit(const sph_net *net, const sph_data *data, const sph_split *
     if (!net->ready)
         return sph_fail_of(SPH_EARG, "", 0, "net", "the network is not ready; call sph_net_ready first");
     if (sph_net_inputs(net) != data->features)
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net has %zu inputs, the data %zu features",
-                           sph_net_inputs(net), data->features);
+        return sph_fail_of(SPH_EARG, "", 0, "net",
+                           "the network has %zu inputs, but the data have %zu features", sph_net_inputs(net),
+                           data->features);
     if (sph_net_outputs(net) != sph_data_outputs(data))
-        return sph_fail_of(SPH_EARG, "", 0, "net", "the net has %zu outputs, the data ask for %zu",
+        return sph_fail_of(SPH_EARG, "", 0, "net", "the network has %zu outputs, but the data need %zu",
                            sph_net_outputs(net), sph_data_outputs(data));
     if ((unsigned)opts->loss >= SPH_LOSS_COUNT)
         return sph_fail_key(SPH_EARG, "loss", "unknown value %d", (int)opts->loss);

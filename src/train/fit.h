@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of sph_trainer, which every training goes through: a net, a data set and a split brought together,
- * standardisation, feeds and the loop. */
+ * The inside of sph_trainer, which every training run uses: it combines a network, a dataset and a split
+ * with standardization, feeds and the loop. */
 #ifndef SPH_TRAIN_FIT_H
 #define SPH_TRAIN_FIT_H
 

@@ -27,7 +27,7 @@ int sph_trainer_new(sph_trainer **out, sph_net *net, const sph_data *data, const
 static int advance(sph_trainer *trainer, uint64_t steps, const sph_observer *observers, size_t count)
 {
     if (trainer->diverged)
-        return sph_fail(SPH_EDIVERGED, "this training diverged; load an earlier state or start again");
+        return sph_fail(SPH_EDIVERGED, "this training run diverged; load an earlier state or start again");
     int threads = threads_setting(), err = trainer_advance(trainer->loop, steps, observers, count);
     threads_set_back(threads);
     trainer->diverged = err == SPH_EDIVERGED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A loss is one row of one table: the task it is for and what its net predicts. The loops over numbers, value and
- * gradient, are kernels (compute/loss.c), one for each sph_loss. */
+ * A loss is one row of one table: its task and the meaning of the network's output. Value and gradient are
+ * computed by kernels (compute/loss.c), one for each sph_loss. */
 #ifndef SPH_TRAIN_LOSSES_H
 #define SPH_TRAIN_LOSSES_H
 

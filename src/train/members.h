@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several trainings side by side, on as many threads as there are for them. Each is a training of its own: what
- * comes out depends neither on the number of threads nor on when which of them ran. Rounds end after a while, so that
- * somebody can look at what there is, save it, and stop. */
+ * Trains several networks in parallel. Each is an independent training run; the results do not depend on
+ * the number of threads or their timing. Training proceeds in rounds, so that the caller can report, save
+ * and stop between them. */
 #ifndef SPH_TRAIN_MEMBERS_H
 #define SPH_TRAIN_MEMBERS_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A metric is one row of one table: facts that everybody may ask for (sph_metric_facts), what a tile of rows adds
- * up, and what comes of the sums. Tiles may run side by side; their sums are added in the order of the tiles, so that
- * a score has the same bits whatever the number of threads. metric_errors.c is the file to read before adding one. */
+ * A metric is one row of one table: its properties (sph_metric_facts), the sums over a tile of rows, and
+ * the value computed from the sums. Tiles may be computed in parallel; their sums are added in the order of
+ * the tiles, so that a score has the same bits for every number of threads. Read metric_errors.c before you
+ * add a metric. */
 #ifndef SPH_TRAIN_METRICS_H
 #define SPH_TRAIN_METRICS_H
 

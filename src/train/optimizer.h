@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Optimizers: one update per group of learned numbers, one span each. An optimizer is one row of a table, in a
- * file of its own or of its family. */
+ * Optimizers: one update for each group of parameters, one span each. An optimizer is one row of a table,
+ * in a file with related optimizers or alone. */
 #ifndef SPH_TRAIN_OPTIMIZER_H
 #define SPH_TRAIN_OPTIMIZER_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Learning-rate schedules: factors on the base rate. A schedule is one row of the table in schedule.c; SPH_SCHEDULES
- * of spherelu/base.h says how each is written. Warm-up multiplies with a ramp from 0 to 1 over its epochs, per step. */
+ * Learning-rate schedules: factors on the base rate. A schedule is one row of the table in schedule.c;
+ * SPH_SCHEDULES in spherelu/base.h defines the syntax. Warm-up multiplies with a ramp from 0 to 1 over its
+ * epochs, for each step. */
 #ifndef SPH_TRAIN_SCHEDULE_H
 #define SPH_TRAIN_SCHEDULE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For the tool. What metrics are like, for programs that print scores. Not installed, not part of the API. */
+ * For the tool: properties of metrics. Not installed, not part of the API. */
 #ifndef SPH_TRAIN_TOOL_H
 #define SPH_TRAIN_TOOL_H
 

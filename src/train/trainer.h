@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The training loop. It knows steps, epochs, schedules and early stopping, and nothing of progress bars,
- * logs, checkpoints or boundaries: those are observers. Everything a run depends on is in `net`, the
- * optimizer's slots, the best weights so far and the scalars below, so that a checkpoint is a copy of these.
- */
+ * The training loop: steps, epochs, schedules and early stopping. Progress bars, logs, checkpoints and
+ * boundaries are observers. The complete state is in `net`, the slots of the optimizer, the best weights so
+ * far and the scalars below, so a checkpoint is a copy of these. */
 #ifndef SPH_TRAIN_TRAINER_H
 #define SPH_TRAIN_TRAINER_H
 

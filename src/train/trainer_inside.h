@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The inside of the loop: what trainer.c keeps from step to step. */
+ * The inside of the loop: the state of trainer.c between steps. */
 #ifndef SPH_TRAIN_TRAINER_INSIDE_H
 #define SPH_TRAIN_TRAINER_INSIDE_H
 

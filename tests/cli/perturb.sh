@@ -11,7 +11,7 @@ near() {
 
 # ---- a weight of one's own: (3, -4) 1e-4, eps as long as it. (3, -4) -> (8, 1): arctan(1/8) + arctan(4/3)
 run 0 perturb --weight 3e-4,-4e-4 --eps 5e-4 --samples 0
-shows "one unit in 2 dimensions" "SP   w = 0.0003 -0.0004, b = 0.0005" "GmP  theta = -0.927295218, lambda = 1, r = 1" \
+shows "one unit with 2 inputs" "SP   w = 0.0003 -0.0004, b = 0.0005" "GmP  theta = -0.927295218, lambda = 1, r = 1" \
     "WN   v = 0.0003 -0.0004, g = 0.0005, b = 0.0005"
 row=$(grep '^  0.0005' out)
 read -r eps sp sp_shift wn wn_shift bn bn_shift ln ln_shift gmp gmp_shift <<<"$row"
@@ -33,7 +33,7 @@ done
 
 # ---- any dimension and any eps; the seed matters, the threads do not
 run 0 perturb --dim 784 --eps 1e-5,-1e-2,3 --samples 0 --seed 4
-shows "one unit in 784 dimensions" "  1e-05 " "  -0.01 " "  3 " " ..."
+shows "one unit with 784 inputs" "  1e-05 " "  -0.01 " "  3 " " ..."
 cp out first
 run 0 perturb --dim 784 --eps 1e-5,-1e-2,3 --samples 0 --seed 4
 check "the same seed, other numbers" cmp -s out first

@@ -78,7 +78,7 @@ check "a regression has no decision" bash -c '! grep -q decision out'
 run 0 regions four --plane 3,14,15 --data table.csv --json
 check "the plane goes through its first row" grep -q '"plane": {"origin": \[0\.' out
 run 0 regions four --plane 3,14,15 --out plane
-check "its axes say their unit" grep -qF 't: towards row 15 (standardised distance)' plane/regions.gp
+check "its axes say their unit" grep -qF 't: towards row 15 (standardized distance)' plane/regions.gp
 check "its three rows have their numbers" bash -c "awk '/^[^#]/ { print \$4 }' plane/regions.data.dat | tr '\n' ' ' | grep -qx '3 14 15 '"
 if command -v gnuplot >/dev/null; then
     check "and the picture shows them" bash -c "grep -q 'row 3<' plane/regions.svg && grep -q 'row 15<' plane/regions.svg"
