@@ -28,7 +28,7 @@ static sph_data *made(sph_task task)
 {
     static const double classes[] = {0, 1, 0, 1, 1, 0};
     sph_data *data;
-    assert_int_equal(sph_data_from_arrays(&data, x, task ? classes : y, 6, 4, 1, task), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, task ? classes : y, 6, 4, 1, task, NULL), 0);
     return data;
 }
 
@@ -137,11 +137,13 @@ static void numbers_whose_squares_leave_the_range_are_scaled(void **state)
             sph_data *data, *like;
             for (size_t i = 0; i < 4; i++)
                 values[i] = ldexp(plain[i], exponent);
-            assert_int_equal(sph_data_from_arrays(&data, values, values, 4, 1, 1, SPH_TASK_REGRESSION), 0);
-            assert_int_equal(sph_data_from_arrays(&like, plain, plain, 4, 1, 1, SPH_TASK_REGRESSION), 0);
+            assert_int_equal(sph_data_from_arrays(&data, values, values, 4, 1, 1, SPH_TASK_REGRESSION, NULL),
+                             0);
+            assert_int_equal(sph_data_from_arrays(&like, plain, plain, 4, 1, 1, SPH_TASK_REGRESSION, NULL),
+                             0);
             if (weighted) {
-                assert_int_equal(sph_data_set_weights(data, weights), 0);
-                assert_int_equal(sph_data_set_weights(like, weights), 0);
+                assert_int_equal(data_set_weights(data, weights), 0);
+                assert_int_equal(data_set_weights(like, weights), 0);
             }
             assert_int_equal(
                 scaling_fit(&wide, data, all, 4, &(struct scaling_how){.kind = SPH_STANDARDIZE_BOTH}), 0);
@@ -161,7 +163,7 @@ static void numbers_whose_squares_leave_the_range_are_scaled(void **state)
     double few[] = {0, 3 * 0x1p-1074}; /* no number is smaller than a third of this */
     struct scaling scaling;
     sph_data *data;
-    assert_int_equal(sph_data_from_arrays(&data, few, few, 2, 1, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, few, few, 2, 1, 1, SPH_TASK_REGRESSION, NULL), 0);
     assert_int_equal(scaling_fit(&scaling, data, all, 2, &(struct scaling_how){.kind = SPH_STANDARDIZE_BOTH}),
                      0);
     assert_true(scaling.x_scale[0] > 0 && scaling.x_scale[0] <= few[1]);
@@ -182,7 +184,7 @@ static void a_spread_that_rounding_explains_is_no_spread(void **state)
     sph_data *data;
     for (size_t i = 0; i < 12; i++)
         table[i % 4 * 3 + i / 4] = columns[i];
-    assert_int_equal(sph_data_from_arrays(&data, table, columns, 4, 3, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, table, columns, 4, 3, 1, SPH_TASK_REGRESSION, NULL), 0);
     assert_int_equal(scaling_fit(&scaling, data, all, 4, &(struct scaling_how){.kind = SPH_STANDARDIZE_BOTH}),
                      0);
     for (size_t j = 0; j < 3; j++) {
@@ -204,7 +206,7 @@ static void fit_robust(struct scaling *out, const double *values, const double *
         weight[i] = weights ? weights[i] : 1;
         all[i] = (uint32_t)i;
     }
-    assert_int_equal(sph_data_from_arrays(&data, values, targets, count, 1, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, values, targets, count, 1, 1, SPH_TASK_REGRESSION, NULL), 0);
     data->side[COLUMN_WEIGHT] = weights ? weight : NULL;
     assert_int_equal(
         scaling_fit(out, data, all, count, &(struct scaling_how){SPH_STANDARDIZE_BOTH, SPH_SCALE_ROBUST, 0}),
@@ -303,11 +305,11 @@ static void numbers_too_large_to_add_up_are_refused(void **state)
     static const uint32_t both[] = {0, 1};
     sph_data *data;
     struct scaling scaling;
-    assert_int_equal(sph_data_from_arrays(&data, big, small, 2, 1, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, big, small, 2, 1, 1, SPH_TASK_REGRESSION, NULL), 0);
     assert_fails(scaling_fit(&scaling, data, both, 2, &(struct scaling_how){.kind = SPH_STANDARDIZE_AUTO}),
                  SPH_EFORMAT, .key = "0");
     sph_data_free(data);
-    assert_int_equal(sph_data_from_arrays(&data, small, big, 2, 1, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, small, big, 2, 1, 1, SPH_TASK_REGRESSION, NULL), 0);
     assert_fails(scaling_fit(&scaling, data, both, 2, &(struct scaling_how){.kind = SPH_STANDARDIZE_AUTO}),
                  SPH_EFORMAT, .key = "1");
     sph_data_free(data);
