@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "rows/data.h"
-#include "spherelu/data.h"
 #include "failure.h"
 
 /* Columns: plain, constant, constant but for rounding, with a missing cell. Rows 4 and 5 are not for
@@ -267,37 +266,6 @@ static void a_row_of_weight_two_counts_as_two_in_quartiles(void **state)
     scaling_free(&c);
 }
 
-/* Two indicators between two numbers: raw ones are never touched, whatever happens to the others. */
-static void raw_indicators_stay_as_they_are(void **state)
-{
-    (void)state;
-    static const double first[] = {1, 2, 3, 4, 50}, second[] = {5, 1, 5, 5, 9};
-    static const char *const words[] = {"a", "b", "b", "b", NULL};
-    static const uint32_t all[] = {0, 1, 2, 3, 4};
-    const sph_cells cells[] = {{.name = "first", .kind = COLUMN_NUMBER, .numbers = first},
-                               {.name = "word", .kind = COLUMN_TEXT, .texts = words},
-                               {.name = "second", .kind = COLUMN_NUMBER, .numbers = second}};
-    sph_data *data;
-    assert_int_equal(sph_data_from_columns(&data, NULL, cells, 3, 5, NULL), 0);
-    for (int scale = 0; scale < SPH_SCALE_COUNT; scale++)
-        for (int indicators = 0; indicators < SPH_INDICATORS_COUNT; indicators++) {
-            struct scaling scaling;
-            double out[20];
-            assert_int_equal(scaling_fit(&scaling, data, all, 5,
-                                         &(struct scaling_how){SPH_STANDARDIZE_FEATURES, (sph_scale)scale,
-                                                               (sph_indicators)indicators}),
-                             0);
-            scaling_apply_x(&scaling, 5, sph_data_x(data), out);
-            size_t plain = 0, coded = 0; /* that are as they were */
-            for (size_t i = 0; i < 20; i++)
-                *(i % 4 == 1 || i % 4 == 2 ? &coded : &plain) += out[i] == sph_data_x(data)[i];
-            assert_int_equal(plain, 0);
-            assert_int_equal(coded == 10, indicators == SPH_INDICATORS_RAW);
-            scaling_free(&scaling);
-        }
-    sph_data_free(data);
-}
-
 static void numbers_too_large_to_add_up_are_refused(void **state)
 {
     (void)state;
@@ -325,7 +293,6 @@ int main(void)
         cmocka_unit_test(a_spread_that_rounding_explains_is_no_spread),
         cmocka_unit_test(robust_scaling_takes_median_and_quartiles_and_clips),
         cmocka_unit_test(a_row_of_weight_two_counts_as_two_in_quartiles),
-        cmocka_unit_test(raw_indicators_stay_as_they_are),
         cmocka_unit_test(numbers_too_large_to_add_up_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
