@@ -7,6 +7,7 @@
 
 #include "cli.h"
 #include "job/tool.h"
+#include "store/tool.h"
 
 static int print_exported(const struct args *args, const sph_net *net, int opset)
 {

@@ -9,10 +9,17 @@ static int run_import(const struct args *args)
 {
     char network[256];
     sph_imported result = {0};
-    int code = 0, err;
-    if ((err = sph_import(args->word[0], args->word[1], &result)) < 0)
+    sph_net **nets = NULL;
+    size_t members = 0;
+    int code = 0, err = sph_nets_import(&nets, &members, args->word[0], &result);
+    if (!err)
+        err = sph_nets_save(nets, members, args->word[1]);
+    if (err < 0) {
+        sph_nets_free(nets, members);
         return cli_fail_with(args->command, err);
-    sph_net *net = result.net;
+    }
+    const sph_net *net = nets[0];
+    size_t learned = members * sph_net_learned(net);
     cli_network(network, sizeof network, NULL, net);
     if (!result.rows && !args_on(args, "quiet"))
         cli_note(args->command, "rows",
@@ -23,22 +30,22 @@ static int run_import(const struct args *args)
                  args->word[0], result.dropped, cli_plural(result.dropped), result.first);
     if (!args_on(args, "json")) {
         printf("%s: ", args->word[1]);
-        if (result.members > 1)
-            printf("%zu x ", result.members);
-        printf("%s, %zu parameters\n", network, result.learned);
+        if (members > 1)
+            printf("%zu x ", members);
+        printf("%s, %zu parameters\n", network, learned);
     } else {
         json_t *object = json_object();
         json_object_set_new(object, "out", json_string(args->word[1]));
         json_object_set_new(object, "network", json_string(network));
         json_object_set_new(object, "layers", json_integer((json_int_t)sph_net_layers(net)));
-        json_object_set_new(object, "members", json_integer((json_int_t)result.members));
-        json_object_set_new(object, "learned", json_integer((json_int_t)result.learned));
+        json_object_set_new(object, "members", json_integer((json_int_t)members));
+        json_object_set_new(object, "learned", json_integer((json_int_t)learned));
         json_object_set_new(object, "nodes", json_integer((json_int_t)result.nodes));
         json_object_set_new(object, "left_out", json_integer((json_int_t)result.dropped));
         json_object_set_new(object, "rows_compared", json_integer((json_int_t)result.rows));
         code = cli_print_json(args->command, object, 17);
     }
-    sph_net_free(net);
+    sph_nets_free(nets, members);
     return code;
 }
 

@@ -42,10 +42,9 @@ static void print_summary(const sph_regions *regions, size_t inputs)
     size_t pieces = total.segments;
     printf("%-18s %zu\n", "regions", total.regions);
     for (size_t k = 0; k < total.layers; k++) {
-        sph_regions_layer layer;
-        sph_regions_layer_at(regions, k, &layer);
-        printf("  %-16s %zu, with %zu unit%s\n", layer.path, layer.regions, layer.units,
-               cli_plural(layer.units));
+        const sph_regions_layer *layer = &total.layer[k];
+        printf("  %-16s %zu, with %zu unit%s\n", layer->path, layer->regions, layer->units,
+               cli_plural(layer->units));
     }
     printf("%-18s %.6g\n", inputs == 1 ? "length" : "area", total.area);
     printf("  %-16s %.6g\n  %-16s %.6g\n", "largest", total.largest, "smallest", total.smallest);

@@ -494,7 +494,6 @@ static int run_train(const struct args *args)
     if (code)
         goto out;
     int first = !sph_comm_rank(comm);
-    sph_job_recommend(job);
     sph_job_set_comm(job, comm);
     if (!(code = set_options(job, args)))
         code = args_on(args, "dry-run") ? dry_run(job, args, first)

@@ -105,7 +105,7 @@ static int from_arrays(void)
     sph_data *data = NULL;
     sph_net *net = NULL;
     sph_result result;
-    int err = sph_data_from_arrays(&data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION);
+    int err = sph_data_from_arrays(&data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION, NULL);
     if (!err)
         err = train(&net, data, &result);
     if (!err) {

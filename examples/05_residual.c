@@ -85,7 +85,7 @@ int main(void)
     opts.batch = 64;
     opts.epochs = 100;
     if ((err = build(&net)) < 0 ||
-        (err = sph_data_from_arrays(&data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION)) < 0 ||
+        (err = sph_data_from_arrays(&data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION, NULL)) < 0 ||
         (err = sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 0)) < 0 ||
         (err = sph_train(net, data, &split, &opts, NULL, 0, &result)) < 0)
         goto out;

@@ -85,7 +85,8 @@ EXPORT int pg_data_arrays(const double *x, const double *y, size_t rows, size_t 
                           double test, unsigned seed)
 {
     forget();
-    return split(sph_data_from_arrays(&world.data, x, y, rows, features, 1, (sph_task)task), test, seed);
+    return split(sph_data_from_arrays(&world.data, x, y, rows, features, 1, (sph_task)task, NULL), test,
+                 seed);
 }
 
 EXPORT size_t pg_rows(void)
@@ -205,7 +206,8 @@ EXPORT int pg_steps(int k, int steps, double *log)
     struct method *method = &world.method[k];
     struct logger logger = {method->tracker, log, 0};
     sph_observer observers[] = {method->watch, {.self = &logger, .step = log_step}};
-    if (!method->diverged && sph_trainer_observe(method->trainer, (size_t)steps, observers, 2) == SPH_EDIVERGED)
+    if (!method->diverged &&
+        sph_trainer_observe(method->trainer, (size_t)steps, observers, 2) == SPH_EDIVERGED)
         method->diverged = 1;
     return logger.taken;
 }

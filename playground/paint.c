@@ -11,7 +11,7 @@ enum { TOO_MANY = -100 }; /* more regions than were asked for */
 
 static sph_regions_total total_of(const sph_regions *regions)
 {
-    sph_regions_total total;
+    sph_regions_total total = {0};
     sph_regions_sum(regions, &total);
     return total;
 }
@@ -32,15 +32,15 @@ EXPORT int pg_regions(int k, const double *window, size_t most)
 
 EXPORT size_t pg_edges(int k)
 {
-    return sph_regions_edges(world.method[k].regions, NULL);
+    return total_of(world.method[k].regions).edges;
 }
 
 /* out (edges, 6) <- from, to, layer, unit */
 EXPORT void pg_edges_read(int k, double *out)
 {
-    const sph_edge *edge;
-    size_t count = sph_regions_edges(world.method[k].regions, &edge);
-    for (size_t i = 0; i < count; i++, out += EDGE_COLUMNS) {
+    sph_regions_total total = total_of(world.method[k].regions);
+    const sph_edge *edge = total.edge;
+    for (size_t i = 0; i < total.edges; i++, out += EDGE_COLUMNS) {
         out[0] = edge[i].from[0];
         out[1] = edge[i].from[1];
         out[2] = edge[i].to[0];
@@ -91,11 +91,11 @@ static size_t tint_of(const uint8_t *pattern, size_t bytes, size_t tints)
 
 static size_t pattern_bytes(const sph_regions *regions)
 {
-    sph_regions_layer layer = {0};
-    size_t count = total_of(regions).layers;
-    if (!count || sph_regions_layer_at(regions, count - 1, &layer) < 0)
+    sph_regions_total total = total_of(regions);
+    if (!total.layers)
         return 0;
-    return layer.byte + (layer.units + 7) / 8;
+    const sph_regions_layer *last = &total.layer[total.layers - 1];
+    return last->byte + (last->units + 7) / 8;
 }
 
 enum { MOST_OUTPUTS = 16 }; /* of a painted net; the page has 6 classes at most */

@@ -36,7 +36,7 @@ static int open_world(void **state)
     sph_train_defaults(&world.opts, SPH_TASK_REGRESSION);
     world.opts.epochs = 5;
     *state = &world;
-    return sph_data_from_arrays(&world.data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION) ||
+    return sph_data_from_arrays(&world.data, x, y, ROWS, 2, 1, SPH_TASK_REGRESSION, NULL) ||
            sph_net_mlp(&world.net, &spec);
 }
 

@@ -158,7 +158,7 @@ static void golden_fit(sph_dtype dtype, sph_param param, sph_norm norm, const sp
     golden_set(net, 2, "bias", bias[2], 1);
 
     sph_data *data = NULL;
-    if (sph_data_from_arrays(&data, &x[0][0], y, ROWS, INPUTS, 1, SPH_TASK_REGRESSION) < 0)
+    if (sph_data_from_arrays(&data, &x[0][0], y, ROWS, INPUTS, 1, SPH_TASK_REGRESSION, NULL) < 0)
         fail_msg("sph_data_from_arrays: %s", sph_error());
     uint32_t all[ROWS];
     for (uint32_t i = 0; i < ROWS; i++)

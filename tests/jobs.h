@@ -4,12 +4,13 @@
 #ifndef SPH_TESTS_JOBS_H
 #define SPH_TESTS_JOBS_H
 
+#include "job/job.h"
 #include "spherelu/job.h"
 
 static inline sph_job *new_job(void)
 {
     sph_job *job = NULL;
-    assert_int_equal(sph_job_new(&job), 0);
+    assert_int_equal(job_new(&job, 0), 0);
     return job;
 }
 

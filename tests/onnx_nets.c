@@ -6,6 +6,7 @@
  * f64. Stdout has a line for each: K, its name, rows, inputs, outputs. bn is kept in every third, opsets go round. */
 #define ONNX_NETS_CLIP 1
 #include "onnx_nets.h"
+#include "store/tool.h"
 
 enum { ROWS = 3 };
 

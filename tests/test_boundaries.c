@@ -25,7 +25,7 @@ static sph_data *random_data(const sph_net *net, uint64_t seed)
     sph_data *data;
     for (size_t i = 0; i < ROWS * n; i++)
         x[i] = (float)rng_normal(&rng);
-    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, n, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, n, 1, SPH_TASK_REGRESSION, NULL), 0);
     free(x);
     free(y);
     return data;
@@ -473,7 +473,7 @@ static void what_is_not_defined_is_no_number(void **state)
     (void)state;
     assert_int_equal(sph_net_set(net, "layers.0.weight", w, 6), 0);
     assert_int_equal(sph_net_set(net, "layers.0.bias", b, 3), 0);
-    assert_int_equal(sph_data_from_arrays(&data, x, y, 2, 2, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, y, 2, 2, 1, SPH_TASK_REGRESSION, NULL), 0);
 
     assert_int_equal(sph_boundaries_new(&all, net, SPH_EVERY_LAYER, 1, NULL, NULL, 0), 0);
     const sph_boundary *at = &all->layer[0];
@@ -514,8 +514,8 @@ static void wrong_calls_are_refused(void **state)
     sph_boundaries *all;
     sph_data *thin, *fits;
     (void)state;
-    assert_int_equal(sph_data_from_arrays(&thin, x, y, 3, 1, 1, SPH_TASK_REGRESSION), 0);
-    assert_int_equal(sph_data_from_arrays(&fits, x, y, 1, 2, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&thin, x, y, 3, 1, 1, SPH_TASK_REGRESSION, NULL), 0);
+    assert_int_equal(sph_data_from_arrays(&fits, x, y, 1, 2, 1, SPH_TASK_REGRESSION, NULL), 0);
     assert_fails(sph_boundaries_new(&all, net, 2, 0, NULL, NULL, 0), SPH_EARG, .key = "layer");
     assert_fails(sph_boundaries_new(&all, net, 0, 0, thin, NULL, 0), SPH_EARG, .key = "data");
     assert_fails(sph_boundaries_new(&all, net, 0, 0, fits, beyond, 2), SPH_EARG, .key = "rows");

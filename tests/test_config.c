@@ -19,6 +19,7 @@
 #include "failure.h"
 #include "file/file.h"
 #include "job/config.h"
+#include "job/job.h"
 #include "job/options.h"
 #include "jobs.h"
 #include "short_memory.h"
@@ -325,10 +326,10 @@ static int make_write_read_adopt(void)
     sph_job *mine = NULL, *theirs = NULL;
     char *text = NULL;
     int err;
-    if ((err = sph_job_new(&mine)) || (err = sph_job_set(mine, "hidden", "3,4,5")) ||
+    if ((err = job_new(&mine, 0)) || (err = sph_job_set(mine, "hidden", "3,4,5")) ||
         (err = sph_job_set(mine, "data", "x y")) || (err = sph_job_set(mine, "delimiter", "tab")) ||
         (err = sph_job_set(mine, "record", "patterns:1,2+boundaries")) ||
-        (err = config_write(&mine->request.asked, &text)) || (err = sph_job_new(&theirs)) ||
+        (err = config_write(&mine->request.asked, &text)) || (err = job_new(&theirs, 0)) ||
         (err = config_read(&theirs->request.asked, config_path)))
         goto out;
     err = config_adopt(&mine->request.asked, &theirs->request.asked);

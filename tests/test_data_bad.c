@@ -119,11 +119,13 @@ static void arrays_that_make_no_sense_are_refused(void **state)
     (void)state;
     sph_data *data;
     double x[] = {1, 2, 3, 4}, inf[] = {1, 2, HUGE_VAL, 4}, y[] = {0, 2}, half[] = {0, 0.5};
-    assert_int_equal(sph_data_from_arrays(&data, x, y, 0, 2, 1, SPH_TASK_REGRESSION), SPH_EARG);
-    assert_fails(sph_data_from_arrays(&data, inf, y, 2, 2, 1, SPH_TASK_REGRESSION), SPH_EARG, .key = "x");
-    assert_fails(sph_data_from_arrays(&data, x, y, 2, 2, 1, SPH_TASK_BINARY), SPH_EARG, .key = "y");
-    assert_fails(sph_data_from_arrays(&data, x, half, 2, 2, 1, SPH_TASK_CLASSES), SPH_EARG, .key = "y");
-    assert_fails(sph_data_from_arrays(&data, x, inf, 2, 1, 2, SPH_TASK_REGRESSION), SPH_EARG, .key = "y");
+    assert_int_equal(sph_data_from_arrays(&data, x, y, 0, 2, 1, SPH_TASK_REGRESSION, NULL), SPH_EARG);
+    assert_fails(sph_data_from_arrays(&data, inf, y, 2, 2, 1, SPH_TASK_REGRESSION, NULL), SPH_EARG,
+                 .key = "x");
+    assert_fails(sph_data_from_arrays(&data, x, y, 2, 2, 1, SPH_TASK_BINARY, NULL), SPH_EARG, .key = "y");
+    assert_fails(sph_data_from_arrays(&data, x, half, 2, 2, 1, SPH_TASK_CLASSES, NULL), SPH_EARG, .key = "y");
+    assert_fails(sph_data_from_arrays(&data, x, inf, 2, 1, 2, SPH_TASK_REGRESSION, NULL), SPH_EARG,
+                 .key = "y");
     assert_null(data);
 }
 

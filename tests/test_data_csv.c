@@ -72,7 +72,7 @@ static void the_same_table_is_read_whatever_separates_it(void **state)
         sph_data *data = opened(texts[i], NULL);
         assert_int_equal(sph_data_rows(data), 3);
         assert_int_equal(sph_data_features(data), 2);
-        assert_int_equal(sph_data_targets(data), 1);
+        assert_int_equal(data->targets, 1);
         assert_int_equal(sph_data_task(data), SPH_TASK_REGRESSION);
         assert_numbers(sph_data_x(data), 6, 1.0, 2.5, -4.0, 50.0, 7.0, 8.0);
         assert_numbers(sph_data_y(data), 3, 3.0, 6.0, 9.0);
@@ -372,7 +372,7 @@ static void the_task_follows_from_the_target(void **state)
     data = opened("a,y\n1,cat\n2,dog\n3,bird\n4,dog\n5,cat\n6,bird\n", NULL);
     assert_int_equal(sph_data_task(data), SPH_TASK_CLASSES);
     assert_int_equal(sph_data_outputs(data), 3);
-    assert_int_equal(sph_data_targets(data), 1);
+    assert_int_equal(data->targets, 1);
     assert_string_equal(data->labels[0], "bird");
     assert_numbers(sph_data_y(data), 6, 1.0, 2.0, 0.0, 2.0, 1.0, 0.0);
     sph_data_free(data);

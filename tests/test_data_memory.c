@@ -168,7 +168,7 @@ static int copy_arrays_once(void *argument)
     static const double x[] = {1, 2, 3, 4, 5, 6, 7, 8}, y[] = {0, 1, 2, 1};
     sph_data *data;
     (void)argument;
-    int err = sph_data_from_arrays(&data, x, y, 4, 2, 1, SPH_TASK_CLASSES);
+    int err = sph_data_from_arrays(&data, x, y, 4, 2, 1, SPH_TASK_CLASSES, NULL);
     sph_data_free(data);
     return err;
 }

@@ -81,7 +81,7 @@ static void columns_are_found_by_name_in_any_order(void **state)
 
     data = read_with(schema, "size,town\n5,Ulm\n", 0);
     assert_int_equal(sph_data_rows(data), 1);
-    assert_int_equal(sph_data_targets(data), 1);
+    assert_int_equal(data->targets, 1);
     assert_null(sph_data_y(data));
     assert_true(sph_data_x(data)[2] == 5);
     sph_data_free(data);
@@ -262,7 +262,7 @@ static void several_targets_keep_their_order(void **state)
     (void)state;
     json_t *schema = schema_of("a,b,c\n1,2,3\n4,5,6\n7,8,9\n", "c,a", NULL);
     sph_data *data = read_with(schema, "a,b,c\n1,2,3\n", 1);
-    assert_int_equal(sph_data_targets(data), 2);
+    assert_int_equal(data->targets, 2);
     assert_true(sph_data_y(data)[0] == 3 && sph_data_y(data)[1] == 1);
     sph_data_free(data);
     json_decref(schema);

@@ -238,6 +238,37 @@ static void a_few_levels_and_many_rare_ones_are_indicators(void **state)
     unlink(later);
 }
 
+/* Two indicators between two numbers: raw ones are never touched, whatever happens to the others. */
+static void raw_indicators_stay_as_they_are(void **state)
+{
+    (void)state;
+    static const double first[] = {1, 2, 3, 4, 50}, second[] = {5, 1, 5, 5, 9};
+    static const char *const words[] = {"a", "b", "b", "b", NULL};
+    static const uint32_t all[] = {0, 1, 2, 3, 4};
+    const sph_cells cells[] = {{.name = "first", .kind = COLUMN_NUMBER, .numbers = first},
+                               {.name = "word", .kind = COLUMN_TEXT, .texts = words},
+                               {.name = "second", .kind = COLUMN_NUMBER, .numbers = second}};
+    sph_data *data;
+    assert_int_equal(sph_data_from_columns(&data, NULL, cells, 3, 5, NULL), 0);
+    for (int scale = 0; scale < SPH_SCALE_COUNT; scale++)
+        for (int indicators = 0; indicators < SPH_INDICATORS_COUNT; indicators++) {
+            struct scaling scaling;
+            double out[20];
+            assert_int_equal(scaling_fit(&scaling, data, all, 5,
+                                         &(struct scaling_how){SPH_STANDARDIZE_FEATURES, (sph_scale)scale,
+                                                               (sph_indicators)indicators}),
+                             0);
+            scaling_apply_x(&scaling, 5, sph_data_x(data), out);
+            size_t plain = 0, coded = 0; /* that are as they were */
+            for (size_t i = 0; i < 20; i++)
+                *(i % 4 == 1 || i % 4 == 2 ? &coded : &plain) += out[i] == sph_data_x(data)[i];
+            assert_int_equal(plain, 0);
+            assert_int_equal(coded == 10, indicators == SPH_INDICATORS_RAW);
+            scaling_free(&scaling);
+        }
+    sph_data_free(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +278,7 @@ int main(void)
         cmocka_unit_test(what_names_rows_is_still_refused_or_left_out),
         cmocka_unit_test(cells_that_look_like_numbers_are_not_left_out),
         cmocka_unit_test(a_few_levels_and_many_rare_ones_are_indicators),
+        cmocka_unit_test(raw_indicators_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@
 #include "base/memory.h"
 #include "fault.h"
 #include "fault_system.h"
+#include "job/job.h"
 #include "layer.h"
 #include "sinks.h"
 #include "temporaries.h"
@@ -158,7 +159,7 @@ static int run_job(const struct setting *settings, const char *data, const char 
 {
     sph_job *job = NULL;
     sph_result result;
-    int err = sph_job_new(&job);
+    int err = job_new(&job, 0);
     if (!err)
         err = sph_job_set(job, "data", data);
     if (!err)

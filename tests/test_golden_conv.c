@@ -243,7 +243,7 @@ static void train(struct trajectory *t)
     }
 
     sph_data *data = NULL;
-    if (sph_data_from_arrays(&data, x, classes, ROWS, inputs, 1, SPH_TASK_CLASSES) < 0)
+    if (sph_data_from_arrays(&data, x, classes, ROWS, inputs, 1, SPH_TASK_CLASSES, NULL) < 0)
         fail_msg("sph_data_from_arrays: %s", sph_error());
     uint32_t all[ROWS];
     for (uint32_t i = 0; i < ROWS; i++)

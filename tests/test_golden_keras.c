@@ -173,7 +173,7 @@ static sph_data *make_images(uint64_t *state, sph_split *split)
         all[i] = i;
     }
     sph_data *data = NULL;
-    if (sph_data_from_arrays(&data, x, y, IMAGES, 3 * SIDE * SIDE, 1, SPH_TASK_CLASSES) < 0)
+    if (sph_data_from_arrays(&data, x, y, IMAGES, 3 * SIDE * SIDE, 1, SPH_TASK_CLASSES, NULL) < 0)
         fail_msg("%s", sph_error());
     *split = (sph_split){.train = all, .train_rows = IMAGES};
     return data;

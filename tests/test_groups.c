@@ -121,7 +121,7 @@ static sph_data *draw_data(const sph_net *net)
     sph_data *data = NULL;
     for (size_t i = 0; i < ROWS * n; i++)
         x[i] = rng_normal(&rng);
-    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, n, 2, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, n, 2, SPH_TASK_REGRESSION, NULL), 0);
     free(x);
     return data;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What programs of other languages stand on: a training without files, models as bytes, directions by themselves. */
+#include "job/job.h"
 #include "support.h"
 
 #include <math.h>
@@ -9,6 +10,7 @@
 
 #include "failure.h"
 #include "param/rows.h"
+#include "rows/data.h"
 #include "spherelu.h"
 
 enum { ROWS = 60, FEATURES = 3 };
@@ -22,14 +24,14 @@ static sph_data *some_data(sph_task task)
             x[i * FEATURES + j] = sin((double)(7 * i + 3 * j));
         y[i] = task == SPH_TASK_REGRESSION ? x[i * FEATURES] + 0.5 * x[i * FEATURES + 1] : i % 3 == 0;
     }
-    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, FEATURES, 1, task), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, FEATURES, 1, task, NULL), 0);
     return data;
 }
 
 static sph_job *some_job(const char *const *options)
 {
     sph_job *job = NULL;
-    assert_int_equal(sph_job_new(&job), 0);
+    assert_int_equal(job_new(&job, 0), 0);
     for (; *options; options += 2)
         assert_int_equal(sph_job_set(job, options[0], options[1]), 0);
     return job;
@@ -133,7 +135,7 @@ static void going_on_keeps_the_standardisation(void **state)
         x[i] = 5 * sph_data_x(data)[i] + 2;
     for (size_t i = 0; i < ROWS; i++)
         y[i] = 3 * sph_data_y(data)[i] - 1;
-    assert_int_equal(sph_data_from_arrays(&moved, x, y, ROWS, FEATURES, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&moved, x, y, ROWS, FEATURES, 1, SPH_TASK_REGRESSION, NULL), 0);
     sph_job *job = JOB("hidden", "5", "epochs", "5", "val", "0", "test", "0", "dtype", "f64");
     sph_job *still =
         JOB("hidden", "5", "epochs", "1", "lr", "1e-300", "val", "0", "test", "0", "dtype", "f64");
@@ -242,7 +244,7 @@ static void rows_have_weights_and_classes_a_number(void **state)
     double weights[ROWS], a[ROWS];
     for (size_t i = 0; i < ROWS; i++)
         weights[i] = sph_data_y(data)[i] == 0;
-    assert_int_equal(sph_data_set_weights(data, weights), 0);
+    assert_int_equal(data_set_weights(data, weights), 0);
     sph_job *job = JOB("hidden", "5", "epochs", "100", "val", "0", "test", "0", "lr", "0.1");
     sph_net *net = trained(job, data, NULL, NULL);
     outputs_of(net, data, a);
@@ -251,22 +253,22 @@ static void rows_have_weights_and_classes_a_number(void **state)
     static const double bad[] = {-1, NAN, INFINITY};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         weights[3] = bad[i];
-        assert_int_equal(sph_data_set_weights(data, weights), SPH_EARG);
+        assert_int_equal(data_set_weights(data, weights), SPH_EARG);
         assert_string_equal(sph_failure()->key, "weights");
     }
-    assert_int_equal(sph_data_set_classes(data, 3), SPH_EARG);
+    assert_int_equal(data_set_classes(data, 3), SPH_EARG);
     sph_net_free(net);
     sph_data_free(data);
     data = some_data(SPH_TASK_CLASSES);
     assert_int_equal(sph_data_outputs(data), 2);
-    assert_int_equal(sph_data_set_classes(data, 1), SPH_EARG);
+    assert_int_equal(data_set_classes(data, 1), SPH_EARG);
     assert_string_equal(sph_failure()->key, "classes");
-    assert_int_equal(sph_data_set_classes(data, 4), 0);
+    assert_int_equal(data_set_classes(data, 4), 0);
     assert_int_equal(sph_data_outputs(data), 4);
     assert_string_equal(sph_data_class(data, 3), "3");
     sph_data_free(data);
     data = some_data(SPH_TASK_REGRESSION);
-    assert_int_equal(sph_data_set_classes(data, 4), SPH_EARG);
+    assert_int_equal(data_set_classes(data, 4), SPH_EARG);
     sph_data_free(data);
     sph_job_free(job);
 }
@@ -277,9 +279,9 @@ static void a_given_validation_part_is_not_trained_on(void **state)
     (void)state;
     enum { OWN = 10 };
     sph_data *data = some_data(SPH_TASK_REGRESSION);
-    assert_int_equal(sph_data_set_val(data, ROWS), SPH_EARG);
+    assert_int_equal(data_set_val(data, ROWS), SPH_EARG);
     assert_string_equal(sph_failure()->key, "val");
-    assert_int_equal(sph_data_set_val(data, OWN), 0);
+    assert_int_equal(data_set_val(data, OWN), 0);
     sph_split split;
     assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_RANDOM, 0.2, 0.2, 1), 0);
     assert_int_equal(split.val_rows, OWN);
@@ -319,8 +321,8 @@ static void rows_that_count_twice_are_as_if_there_twice(void **state)
             y[rows] = sph_data_y(data)[i];
         }
     }
-    assert_int_equal(sph_data_from_arrays(&repeated, x, y, rows, FEATURES, 1, SPH_TASK_REGRESSION), 0);
-    assert_int_equal(sph_data_set_weights(data, weights), 0);
+    assert_int_equal(sph_data_from_arrays(&repeated, x, y, rows, FEATURES, 1, SPH_TASK_REGRESSION, NULL), 0);
+    assert_int_equal(data_set_weights(data, weights), 0);
     sph_job *job =
         JOB("hidden", "5", "epochs", "50", "val", "0", "test", "0", "batch", "full", "dtype", "f64");
     sph_net *counted = trained(job, data, NULL, NULL), *there = trained(job, repeated, NULL, NULL);
@@ -347,14 +349,14 @@ static void balanced_classes_are_those_weights_of_classes(void **state)
             rows[i] = weighted ? (double)(1 + i % 3) : 1;
             count[(size_t)sph_data_y(data)[i]] += rows[i];
         }
-        assert_int_equal(sph_data_set_weights(data, rows), 0);
+        assert_int_equal(data_set_weights(data, rows), 0);
         sph_job *job = JOB("hidden", "5", "epochs", "20", "val", "0.3", "test", "0");
         sph_job *balanced =
             JOB("hidden", "5", "epochs", "20", "val", "0.3", "test", "0", "class-weight", "balanced");
         sph_net *one = trained(balanced, data, NULL, NULL);
         const double weights[2] = {(count[0] + count[1]) / (2 * count[0]),
                                    (count[0] + count[1]) / (2 * count[1])};
-        assert_int_equal(sph_data_set_class_weights(data, weights), 0);
+        assert_int_equal(data_set_class_weights(data, weights), 0);
         sph_net *two = trained(job, data, NULL, NULL);
         outputs_of(one, data, a);
         outputs_of(two, data, b);
@@ -362,7 +364,7 @@ static void balanced_classes_are_those_weights_of_classes(void **state)
         sph_net *none = NULL;
         assert_fails(sph_job_train(&none, balanced, data, NULL, NULL, 0, NULL, NULL, NULL), SPH_EARG,
                      .key = "class_weight");
-        assert_fails(sph_data_set_class_weights(data, (double[]){1, -1}), SPH_EARG, .key = "class_weight");
+        assert_fails(data_set_class_weights(data, (double[]){1, -1}), SPH_EARG, .key = "class_weight");
         sph_net_free(one);
         sph_net_free(two);
         sph_job_free(job);
@@ -370,7 +372,7 @@ static void balanced_classes_are_those_weights_of_classes(void **state)
         sph_data_free(data);
     }
     sph_data *data = some_data(SPH_TASK_REGRESSION);
-    assert_fails(sph_data_set_class_weights(data, (double[]){1, 1}), SPH_EARG, .key = "class_weight");
+    assert_fails(data_set_class_weights(data, (double[]){1, 1}), SPH_EARG, .key = "class_weight");
     sph_data_free(data);
 }
 
@@ -382,7 +384,7 @@ static void the_rows_that_choose_the_epoch_count_as_in_training(void **state)
     double weights[ROWS], a[ROWS];
     for (size_t i = 0; i < ROWS; i++)
         weights[i] = sph_data_y(data)[i] == 0 ? 1 : 1e-6;
-    assert_int_equal(sph_data_set_weights(data, weights), 0);
+    assert_int_equal(data_set_weights(data, weights), 0);
     sph_job *job = JOB("hidden", "5", "epochs", "100", "val", "0.3", "test", "0", "patience", "0");
     sph_result result;
     sph_net *net = trained(job, data, NULL, &result);
@@ -393,7 +395,7 @@ static void the_rows_that_choose_the_epoch_count_as_in_training(void **state)
     sph_net_free(net);
     for (size_t i = 0; i < ROWS; i++)
         weights[i] = 0;
-    assert_int_equal(sph_data_set_weights(data, weights), 0);
+    assert_int_equal(data_set_weights(data, weights), 0);
     assert_int_equal(sph_job_train(&net, job, data, NULL, NULL, 0, NULL, NULL, NULL), SPH_EARG);
     assert_string_equal(sph_failure()->key, "weights");
     sph_job_free(job);
@@ -407,7 +409,7 @@ static void a_job_that_chooses_by_the_data_says_how_many_nets_it_trains(void **s
     sph_data *data = some_data(SPH_TASK_REGRESSION);
     sph_job *job = JOB("test", "0", "threads", "1");
     sph_net *nets[MEMBERS] = {0};
-    sph_job_recommend(job);
+    job->request.recommends = 1;
     assert_int_equal(sph_job_train(nets, job, data, NULL, NULL, 0, NULL, NULL, NULL), SPH_EARG);
     assert_string_equal(sph_failure()->key, "ensemble");
     assert_null(nets[0]);
@@ -546,10 +548,10 @@ static void directions_and_gradients_are_those_of_the_scans(void **state)
         for (size_t i = 0; i < m * n; i++)
             du[i] = cos((double)i);
         for (int threads = 1; threads <= 2; threads++) {
-            assert_int_equal(sph_directions(SPH_F64, m, n, theta, u, kept, threads), 0);
-            assert_int_equal(
-                sph_directions_grad(SPH_F64, m, n, theta, threads == 1 ? NULL : kept, du, dtheta, threads),
-                0);
+            const sph_weights_grads of = {
+                .first = theta, .kept = threads == 1 ? NULL : kept, .dw = du, .dfirst = dtheta};
+            assert_int_equal(sph_weights(SPH_F64, SPH_PARAM_GMP, m, n, theta, NULL, u, kept, threads), 0);
+            assert_int_equal(sph_weights_grad(SPH_F64, SPH_PARAM_GMP, m, n, &of, threads), 0);
             for (size_t j = 0; j < m; j++) { /* DESIGN 2.1, as it stands there */
                 const double *t = theta + j * (n - 1), *g = du + j * n;
                 double p = 1, s = g[n - 1];
@@ -569,13 +571,13 @@ static void directions_and_gradients_are_those_of_the_scans(void **state)
             }
         }
         assert_int_equal(sph_directions_of(SPH_F64, m, n, du, theta, length), 0);
-        assert_int_equal(sph_directions(SPH_F64, m, n, theta, back, NULL, 1), 0);
+        assert_int_equal(sph_weights(SPH_F64, SPH_PARAM_GMP, m, n, theta, NULL, back, NULL, 1), 0);
         for (size_t i = 0; i < m * n; i++)
             assert_true(fabs(back[i] * length[i / n] - du[i]) < 1e-12);
         free(theta), free(du), free(u), free(dtheta), free(back), free(length), free(kept);
     }
     double none[2] = {0}, one = 1;
-    assert_int_equal(sph_directions(SPH_F64, 1, 1, &one, none, NULL, 1), SPH_EARG);
+    assert_int_equal(sph_weights(SPH_F64, SPH_PARAM_GMP, 1, 1, &one, NULL, none, NULL, 1), SPH_EARG);
     assert_int_equal(sph_directions_of(SPH_F64, 1, 2, none, &one, &one), 0);
     assert_true(one == 0); /* a row of zeroes has length 0 */
 }
@@ -617,7 +619,20 @@ static void check_weights(sph_param param, size_t m, size_t n, double size)
         *at = before;
         assert_true(fabs((product[1] - product[0]) / (2 * step) - got) < 1e-6 * (1 + fabs(got)));
     }
+    /* without lengths: those of 1, to the bit */
+    double *alone = calloc(m * n, sizeof(double)), *dalone = calloc(m * width, sizeof(double));
+    const sph_weights_grads none = {.first = first, .dw = dw, .dfirst = dalone};
+    const sph_weights_grads ones = {first, length, NULL, dw, dfirst, dlength};
+    for (size_t j = 0; j < m; j++)
+        length[j] = 1;
+    assert_int_equal(sph_weights(SPH_F64, param, m, n, first, length, w, NULL, 1), 0);
+    assert_int_equal(sph_weights_grad(SPH_F64, param, m, n, &ones, 1), 0);
+    assert_int_equal(sph_weights(SPH_F64, param, m, n, first, NULL, alone, NULL, 1), 0);
+    assert_int_equal(sph_weights_grad(SPH_F64, param, m, n, &none, 1), 0);
+    assert_memory_equal(alone, w, m * n * sizeof *w);
+    assert_memory_equal(dalone, dfirst, m * width * sizeof *w);
     free(first), free(length), free(dw), free(w), free(dfirst), free(dlength), free(kept);
+    free(alone), free(dalone);
 }
 
 static void weights_have_the_gradients_of_differences(void **state)

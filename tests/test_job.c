@@ -18,6 +18,7 @@
 #include "file/file.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "job/job.h"
 #include "spherelu.h"
 
 /* ---------------------------------------------------------------- a folder for each test */
@@ -87,7 +88,7 @@ static int remove_home(void **state)
 static sph_job *open_job(const char *data, const char *out)
 {
     sph_job *job = NULL;
-    assert_int_equal(sph_job_new(&job), 0);
+    assert_int_equal(job_new(&job, 0), 0);
     assert_int_equal(sph_job_set(job, "data", data), 0);
     assert_int_equal(sph_job_set(job, "out", out), 0);
     return job;

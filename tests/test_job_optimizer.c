@@ -36,7 +36,7 @@ static int close_data(void **state)
 static sph_job *job_with(const char *optimizer)
 {
     sph_job *job = NULL;
-    assert_int_equal(sph_job_new(&job), 0);
+    assert_int_equal(job_new(&job, 0), 0);
     assert_int_equal(sph_job_set(job, "optimizer", optimizer), 0);
     return job;
 }

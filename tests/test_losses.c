@@ -85,7 +85,7 @@ static int train(const double *y, sph_task task, sph_loss loss, sph_standardize 
         rows[i] = (uint32_t)i;
     }
     sph_data *data = NULL;
-    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, 2, 1, task), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, 2, 1, task, NULL), 0);
     sph_mlp spec = {.size = sizeof(sph_mlp),
                     .dtype = SPH_F64,
                     .inputs = 2,

@@ -14,6 +14,7 @@
 #include "job/tool.h"
 #include "spherelu.h"
 #include "api_world.h"
+#include "store/tool.h"
 
 /* The policy of base.h: NULL is refused by the name of the argument, or is an empty handle. */
 static void null_is_refused_by_name(void **state)

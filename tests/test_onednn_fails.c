@@ -97,7 +97,7 @@ static void a_training_step_that_failed_ends_the_training(void **state)
     sph_split split = {.train = rows, .train_rows = 6, .val = rows + 6, .val_rows = 2};
     sph_train_opts opts;
     sph_net *net = new_net();
-    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, PIXELS, 1, SPH_TASK_BINARY), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, PIXELS, 1, SPH_TASK_BINARY, NULL), 0);
     sph_train_defaults(&opts, SPH_TASK_BINARY);
     opts.epochs = 1;
     refuse(-1, 0);

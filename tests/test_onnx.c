@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Nets as ONNX graphs. That onnxruntime computes the same is tests/cli/onnx_runtime.sh's business. */
+#include "import_net.h"
 #include "onnx_nets.h"
 
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "layer.h"
 #include "skip.h"
 #include "store/model.h"
+#include "store/tool.h"
 #include "train/losses.h"
 
 static char path[64], other[64];
@@ -135,7 +137,7 @@ static void what_is_exported_comes_back_as_the_same_function(void **state)
                                         &(sph_export_opts){.size = sizeof(sph_export_opts),
                                                            .flags = k % 2 ? SPH_EXPORT_KEEP_BN : 0}),
                          0);
-        if (sph_net_import(&back, path, NULL) < 0) {
+        if (import_net(&back, path, NULL) < 0) {
             if (!is_refusal())
                 fail_msg("%s: %s", name, sph_error());
             refused++;
@@ -170,7 +172,7 @@ static void an_import_survives_every_failed_allocation(void **state)
     size_t held = mem_held();
     for (size_t failures = 0;; failures += quick_step(6) * sample_step(7)) {
         fault_after(failures);
-        int err = sph_net_import(&back, path, NULL);
+        int err = import_net(&back, path, NULL);
         fault_off();
         if (!fault_happened())
             break;
@@ -195,7 +197,7 @@ static void nets_of_torch_and_sklearn_compute_the_same_here(void **state)
         size_t rows = 0;
         sph_net *net = NULL;
         snprintf(file, sizeof file, "%s/golden/onnx/%s.onnx", SPH_TESTS_DIR, foreign[f]);
-        if (sph_net_import(&net, file, NULL) < 0)
+        if (import_net(&net, file, NULL) < 0)
             fail_msg("%s", sph_error());
         snprintf(file, sizeof file, "%s/golden/onnx/%s.txt", SPH_TESTS_DIR, foreign[f]);
         FILE *expected = fopen(file, "r");
@@ -233,7 +235,7 @@ static void layers_are_called_as_in_torch(void **state)
     for (size_t f = 1; f < 3; f++) {
         char file[1024];
         snprintf(file, sizeof file, "%s/golden/onnx/%s.onnx", SPH_TESTS_DIR, foreign[f]);
-        assert_int_equal(sph_net_import(&net, file, NULL), 0);
+        assert_int_equal(import_net(&net, file, NULL), 0);
         assert_non_null(net_find_tensor(net, "layer1.0.conv2.weight"));
         assert_non_null(net_find_tensor(net, "layer2.0.downsample.0.weight"));
         assert_non_null(net_find_tensor(net, "fc.bias"));
@@ -253,7 +255,7 @@ static void what_is_broken_is_named(void **state)
     for (char *column[5], file[1024]; bad_list_next(&list, column, 5);) {
         snprintf(file, sizeof file, "%s/bad/onnx/%s", SPH_TESTS_DIR, column[0]);
         sph_net *net = NULL;
-        bad_list_check(&list, sph_net_import(&net, file, NULL), column, 5, file);
+        bad_list_check(&list, import_net(&net, file, NULL), column, 5, file);
         sph_net_free(net);
         assert_int_equal(mem_held(), held);
     }
@@ -278,7 +280,7 @@ static void no_byte_can_break_the_reader(void **state)
         assert_int_equal(fwrite(bytes, 1, i < length ? i : length, out), i < length ? i : length);
         fclose(out);
         bytes[i % length] = kept;
-        if (sph_net_import(&net, path, NULL) == 0)
+        if (import_net(&net, path, NULL) == 0)
             sph_net_free(net);
     }
     mem_free(bytes);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "import_net.h"
 #include "net/net.h"
 #include "layer.h"
 #include "random_net.h"
@@ -97,7 +98,7 @@ static const char *alias(size_t kind, const char *out, const char *in)
 static sph_net *taken(void)
 {
     sph_net *net = NULL;
-    if (sph_net_import(&net, path, NULL) < 0)
+    if (import_net(&net, path, NULL) < 0)
         fail_msg("%s", sph_error());
     return net;
 }
@@ -105,7 +106,7 @@ static sph_net *taken(void)
 static void refused(const char *node)
 {
     sph_net *net = NULL;
-    assert_fails(sph_net_import(&net, path, NULL), SPH_EFORMAT, .key = node, .path = path);
+    assert_fails(import_net(&net, path, NULL), SPH_EFORMAT, .key = node, .path = path);
 }
 
 static void gives(sph_net *net, const double x[2], const double y[2])
@@ -249,17 +250,18 @@ static void what_is_no_mean_of_equal_nets_is_refused(void **state)
 {
     (void)state;
     sph_imported result;
+    size_t count;
     remove(other);
     for (int head = 0; head < 2; head++) {
         two_nets("Add", head);
-        assert_fails(sph_import(path, other, &result), SPH_EFORMAT, .key = "members", .path = path);
+        assert_fails(import_file(path, other, &count, &result), SPH_EFORMAT, .key = "members", .path = path);
     }
     /* of one shape, and their sum is given */
     begin(2);
     const char *a = onnx_node(&build, "Softmax", "p", layer("a", "x"), NULL);
     onnx_node(&build, "Add", "y", a, onnx_node(&build, "Softmax", "q", layer("b", "x"), NULL), NULL);
     finish("y", 2);
-    assert_fails(sph_import(path, other, &result), SPH_EFORMAT, .key = "y", .path = path);
+    assert_fails(import_file(path, other, &count, &result), SPH_EFORMAT, .key = "y", .path = path);
     assert_int_equal(access(other, F_OK), -1);
 }
 
@@ -294,15 +296,13 @@ static void each_member_of_an_ensemble_is_the_net_it_was(void **state)
     const enum loss_link links[] = {LOSS_AS_IT_IS, LOSS_EXP, LOSS_SOFTMAX};
     for (size_t l = 0; l < 3; l++) {
         sph_imported result;
-        sph_net **nets, *one = NULL;
+        sph_net **nets;
         size_t count;
         save_ensemble(links[l], 4);
-        assert_fails(sph_net_import(&one, path, NULL), SPH_EFORMAT, .key = "members", .path = path);
-        if (sph_import(path, other, &result) < 0)
+        if (import_file(path, other, &count, &result) < 0)
             fail_msg("%s", sph_error());
-        assert_int_equal(result.members, 4);
+        assert_int_equal(count, 4);
         assert_true(result.rows > 1);
-        sph_net_free(result.net);
         assert_int_equal(model_open_members(&nets, &count, NULL, other), 0);
         assert_int_equal(count, 4);
         for (size_t k = 0; k < count; k++) {
@@ -323,12 +323,13 @@ static void an_import_of_several_survives_every_failed_allocation(void **state)
 {
     (void)state;
     sph_imported result = {0};
+    size_t count;
     save_ensemble(LOSS_SOFTMAX, 2);
     remove(other);
     size_t held = mem_held();
     for (size_t failures = 0;; failures += quick_step(7)) {
         fault_after(failures);
-        int err = sph_import(path, other, &result);
+        int err = import_file(path, other, &count, &result);
         fault_off();
         if (!fault_happened())
             break;
@@ -336,7 +337,6 @@ static void an_import_of_several_survives_every_failed_allocation(void **state)
         assert_int_equal(mem_held(), held);
         assert_int_equal(access(other, F_OK), -1);
     }
-    sph_net_free(result.net);
 }
 
 /* ---------------------------------------------------------------- nets that are not the graph */
@@ -417,11 +417,11 @@ static void a_graph_that_is_too_large_is_not_compared(void **state)
     double most = onnx_check_most;
     bent_graph();
     onnx_check_most = 10;
-    assert_int_equal(sph_net_import(&net, path, &result), 0);
+    assert_int_equal(import_net(&net, path, &result), 0);
     onnx_check_most = most;
     assert_int_equal(result.rows, 0);
     sph_net_free(net);
-    assert_int_equal(sph_net_import(&net, path, &result), 0);
+    assert_int_equal(import_net(&net, path, &result), 0);
     assert_true(result.rows > 5);
     sph_net_free(net);
 }
@@ -544,7 +544,7 @@ static void random_graphs_with_shared_values_are_read_right_or_refused(void **st
     for (uint64_t seed = 0; seed < 600; seed += quick_step(5)) {
         sph_net *net = NULL;
         random_graph(seed);
-        if (sph_net_import(&net, path, NULL) < 0) {
+        if (import_net(&net, path, NULL) < 0) {
             if (!strstr(sph_error(), "node '") || strstr(sph_error(), "the import is wrong"))
                 fail_msg("graph %llu: %s", (unsigned long long)seed, sph_error());
             refused_count++;

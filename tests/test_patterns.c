@@ -36,7 +36,7 @@ static void bench_open(struct bench *b, sph_net *net, uint64_t seed)
         b->x[i] = (float)rng_normal(&rng);
     for (size_t i = 0; i < n; i++) /* two rows are the same */
         b->x[(ROWS - 1) * n + i] = b->x[3 * n + i];
-    assert_int_equal(sph_data_from_arrays(&b->data, b->x, y, ROWS, n, m, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&b->data, b->x, y, ROWS, n, m, SPH_TASK_REGRESSION, NULL), 0);
     assert_int_equal(feed_new(&b->feed, b->data, NULL, ROWS, net), 0);
     free(y);
 }

@@ -19,7 +19,9 @@
 #include "compare/results.h"
 #include "data/pack.h"
 #include "data/picture.h"
+#include "import_net.h"
 #include "job/config.h"
+#include "job/job.h"
 #include "store/checkpoint.h"
 #include "store/model.h"
 #include "data/npz.h"
@@ -543,7 +545,7 @@ static void onnx_nodes(size_t n)
 static int read_onnx(void)
 {
     sph_net *net = NULL;
-    int err = sph_net_import(&net, at("t.onnx"), NULL);
+    int err = import_net(&net, at("t.onnx"), NULL);
     sph_net_free(net);
     return err;
 }
@@ -683,7 +685,7 @@ static void layers_of_a_config(size_t n)
 static int read_config(void)
 {
     struct sph_job *job = NULL;
-    int err = sph_job_new(&job);
+    int err = job_new(&job, 0);
     if (!err)
         err = config_read(&job->request.asked, at("t.yaml"));
     sph_job_free(job);

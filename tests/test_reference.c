@@ -29,7 +29,7 @@ static sph_job *settled(const sph_data *data, ...)
 {
     sph_job *job = NULL;
     va_list args;
-    assert_int_equal(sph_job_new(&job), 0);
+    assert_int_equal(job_new(&job, 0), 0);
     va_start(args, data);
     for (const char *key; (key = va_arg(args, const char *));)
         assert_int_equal(sph_job_set(job, key, va_arg(args, const char *)), 0);
@@ -135,7 +135,7 @@ static void an_option_that_nothing_reads_is_refused(void **state)
     (void)state;
     sph_data *data = levy();
     sph_job *job = NULL;
-    assert_int_equal(sph_job_new(&job), 0);
+    assert_int_equal(job_new(&job, 0), 0);
     assert_int_equal(sph_job_set(job, "optimizer", "sgd"), 0);
     assert_int_equal(sph_job_set(job, "adam-form", "keras"), 0);
     assert_int_equal(job_resolve_for(job, data), SPH_EARG);

@@ -89,7 +89,8 @@ static void watch_grid(struct grid *grid)
     sph_data *data;
     struct feed *feed;
     struct watch *watch;
-    assert_int_equal(sph_data_from_arrays(&data, x, targets, grid->points, n, m, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, targets, grid->points, n, m, SPH_TASK_REGRESSION, NULL),
+                     0);
     assert_int_equal(feed_new(&feed, data, NULL, grid->points, net), 0);
     assert_int_equal(watch_new(&watch, net), 0);
     assert_int_equal(watch_run(watch, &feed->source, see, grid), 0);
@@ -163,8 +164,7 @@ static double depth(const struct grid *grid, const sph_region *region, const dou
 static void unpack(const sph_regions *regions, const sph_region *region, uint8_t *bits)
 {
     for (size_t k = 0; k < regions->layer_count; k++) {
-        sph_regions_layer layer;
-        assert_int_equal(sph_regions_layer_at(regions, k, &layer), 0);
+        sph_regions_layer layer = regions->layer[k];
         for (size_t j = 0; j < layer.units; j++)
             *bits++ = region->pattern[layer.byte + j / 8] >> (7 - j % 8) & 1;
     }
@@ -237,10 +237,9 @@ static const sph_regions *sorting;
 static int by_pattern(const void *a, const void *b)
 {
     sph_region left, right;
-    sph_regions_layer last;
+    sph_regions_layer last = sorting->layer[sorting->layer_count - 1];
     assert_int_equal(sph_regions_at(sorting, *(const size_t *)a, &left), 0);
     assert_int_equal(sph_regions_at(sorting, *(const size_t *)b, &right), 0);
-    assert_int_equal(sph_regions_layer_at(sorting, sorting->layer_count - 1, &last), 0);
     return memcmp(left.pattern, right.pattern, last.byte + (last.units + 7) / 8);
 }
 
@@ -270,8 +269,7 @@ static void check_whole(const sph_regions *regions, const double *w)
     for (size_t r = 1; r < count; r++)
         assert_true(by_pattern(&order[r - 1], &order[r]) != 0);
     for (size_t k = 0; k < regions->layer_count; k++) {
-        sph_regions_layer layer;
-        assert_int_equal(sph_regions_layer_at(regions, k, &layer), 0);
+        sph_regions_layer layer = regions->layer[k];
         assert_true(layer.regions >= before && layer.regions <= count);
         before = layer.regions;
     }
@@ -306,8 +304,10 @@ static int crosses(const sph_segment *s, const double *p, const double *q)
  * is above. Returns how many neighbours differ. */
 static size_t check_decision(const struct grid *grid)
 {
-    const sph_segment *segment;
-    size_t count = sph_regions_segments(grid->regions, &segment), m = sph_net_outputs(grid->net), changes = 0;
+    sph_regions_total total;
+    sph_regions_sum(grid->regions, &total);
+    const sph_segment *segment = total.segment;
+    size_t count = total.segments, m = sph_net_outputs(grid->net), changes = 0;
     for (size_t p = 0; p < POINTS; p++)
         for (size_t step = 1; step <= SIDE; step += SIDE - 1) {
             size_t q = p + step, found = 0;
@@ -351,18 +351,17 @@ static int edge_crosses(const sph_edge *e, const double *p, const double *q)
  * its left. A point of those at some distance from each other is looked at. Returns how many units switched. */
 static size_t check_edges(const struct grid *grid)
 {
-    const sph_edge *edge;
-    size_t count = sph_regions_edges(grid->regions, &edge), switched = 0;
-    assert_int_equal(sph_regions_edges(grid->regions, NULL), count);
-    assert_int_equal(sph_regions_edges(NULL, NULL), 0);
+    sph_regions_total total;
+    sph_regions_sum(grid->regions, &total);
+    const sph_edge *edge = total.edge;
+    size_t count = total.edges, switched = 0;
     assert_int_equal(count + 1, grid->regions->count); /* a cut makes one region two */
     for (size_t p = 0; p < POINTS - 1; p += 53) {
         size_t q = p + 1, bit = 0;
         if (q % SIDE == 0)
             continue;
-        for (size_t k = 0; k < grid->regions->layer_count; k++) {
-            sph_regions_layer layer;
-            assert_int_equal(sph_regions_layer_at(grid->regions, k, &layer), 0);
+        for (size_t k = 0; k < total.layers; k++) {
+            sph_regions_layer layer = total.layer[k];
             for (size_t unit = 0; unit < layer.units; unit++, bit++) {
                 int on = grid->active[p * grid->bits + bit], next_on = grid->active[q * grid->bits + bit];
                 if (on == next_on || grid->scale[bit] == 0)

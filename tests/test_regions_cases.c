@@ -136,13 +136,11 @@ static void a_second_layer_bends_at_the_first(void **state)
     assert_int_equal(sph_net_set(net, "layers.2.weight", ones, 1), 0);
     assert_int_equal(sph_net_set(net, "layers.2.bias", &c, 1), 0);
     sph_regions *regions = cut(net, SPH_TASK_BINARY); /* decides at |x| + |y| = 3/4 */
-    sph_regions_layer layer;
+    const sph_regions_layer *layer = regions->layer;
     assert_int_equal(regions->layer_count, 2);
-    assert_int_equal(sph_regions_layer_at(regions, 0, &layer), 0);
-    assert_int_equal(layer.regions, 4);
-    assert_string_equal(layer.path, "layers.0");
-    assert_int_equal(sph_regions_layer_at(regions, 1, &layer), 0);
-    assert_true(layer.regions == 8 && layer.byte == 1 && layer.units == 1);
+    assert_int_equal(layer[0].regions, 4);
+    assert_string_equal(layer[0].path, "layers.0");
+    assert_true(layer[1].regions == 8 && layer[1].byte == 1 && layer[1].units == 1);
     expect(regions, 8, 4 * 0.75 * sqrt(2));
 }
 
@@ -182,9 +180,9 @@ static void classes_meet_where_their_logits_do(void **state)
     assert_int_equal(sph_net_set(net, "layers.1.weight", v, 16), 0);
     assert_int_equal(sph_net_set(net, "layers.1.bias", none, 4), 0);
     sph_regions *regions = cut(net, SPH_TASK_CLASSES);
-    const sph_segment *segment;
+    const sph_segment *segment = regions->segment;
     double length[3][3] = {{0}};
-    for (size_t i = 0; i < sph_regions_segments(regions, &segment); i++) {
+    for (size_t i = 0; i < regions->segments; i++) {
         assert_true(segment[i].low < segment[i].high && segment[i].high < 3);
         length[segment[i].low][segment[i].high] +=
             hypot(segment[i].to[0] - segment[i].from[0], segment[i].to[1] - segment[i].from[1]);
@@ -218,8 +216,9 @@ static void one_input_gives_intervals(void **state)
         }
         assert_true(found >= 1);
     }
-    const sph_segment *segment; /* beyond 1/4: x + 1/2 + 3 x + 4 = 5 at 1/8 is not; -2 x + ... is */
-    size_t points = sph_regions_segments(regions, &segment);
+    const sph_segment *segment =
+        regions->segment; /* beyond 1/4: x + 1/2 + 3 x + 4 = 5 at 1/8 is not; -2 x + ... is */
+    size_t points = regions->segments;
     for (size_t i = 0; i < points; i++) {
         double y = 0, x = segment[i].from[0];
         assert_true(segment[i].to[0] == x);

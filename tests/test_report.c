@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What reports of experiments and runs say, and that they can be made again from the folder. */
+#include "job/job.h"
 #include "report_files.h"
 
 #include "base/error.h"
@@ -90,9 +91,9 @@ static void jobs_without_a_number_are_named_with_their_reason(void **state)
     (void)state;
     char *html =
         report_of("name: bad\n" SMALL "methods: [{name: SP, param: sp, lr: 1e30}, {name: GmP}]\nseeds: 2\n");
-    assert_holds(html,
-                 "<strong>Warning.</strong> 2 of 4 jobs have no score: 2 diverged, 0 failed; 2 of them belong "
-                 "to reported results");
+    assert_holds(
+        html, "<strong>Warning.</strong> 2 of 4 jobs have no score: 2 diverged, 0 failed; 2 of them belong "
+              "to reported results");
     assert_holds(html, "diverged: ");
     assert_holds(html, "<td class=\"n bad\">0/2</td>");
     mem_free(html);
@@ -223,7 +224,7 @@ static char *run_report_of(const char *data, const char *lr)
     sph_result result;
     char *html;
     remove_tree(in_home("run"));
-    assert_int_equal(sph_job_new(&job), 0);
+    assert_int_equal(job_new(&job, 0), 0);
     assert_int_equal(sph_job_set(job, "data", data), 0);
     assert_int_equal(sph_job_set(job, "epochs", "3"), 0);
     assert_int_equal(sph_job_set(job, "hidden", "4,5"), 0);

@@ -45,7 +45,8 @@ static sph_data *numbered(size_t rows, size_t classes)
     }
     sph_data *data;
     assert_int_equal(
-        sph_data_from_arrays(&data, x, y, rows, 1, 1, classes ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION), 0);
+        sph_data_from_arrays(&data, x, y, rows, 1, 1, classes ? SPH_TASK_CLASSES : SPH_TASK_REGRESSION, NULL),
+        0);
     mem_free(x);
     mem_free(y);
     return data;
@@ -178,7 +179,7 @@ static void stratified_split_keeps_each_class_in_proportion(void **state)
     }
     sph_data *data;
     sph_split split;
-    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, 1, 1, SPH_TASK_CLASSES), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, 1, 1, SPH_TASK_CLASSES, NULL), 0);
     for (uint64_t seed = 0; seed < 20; seed++) {
         assert_int_equal(sph_split_make(&split, data, SPH_SPLIT_STRATIFIED, 0.2, 0.25, seed), 0);
         size_t test[3] = {0}, val[3] = {0};

@@ -175,7 +175,7 @@ static size_t follow(sph_net *net, const char *what, double lr)
     for (size_t i = 0; i < ROWS; i++)
         y[i] = rng_normal(&rng);
     sph_data *data = NULL;
-    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, features, 1, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, y, ROWS, features, 1, SPH_TASK_REGRESSION, NULL), 0);
     uint32_t rows[ROWS];
     for (uint32_t i = 0; i < ROWS; i++)
         rows[i] = i;

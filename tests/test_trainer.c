@@ -14,6 +14,7 @@
 
 #include "failure.h"
 #include "spherelu.h"
+#include "train/fit.h"
 
 enum { ROWS = 300, BATCH = 32, EPOCHS = 6 };
 
@@ -281,7 +282,7 @@ static void an_optimizer_goes_on_in_another_training(void **state)
     assert_int_equal(sph_trainer_save_state(half[0], &bytes, &size), 0);
     assert_int_equal(sph_trainer_new(&half[1], twice, data, &all, &opts), 0);
     assert_fails(sph_trainer_load_state(half[1], bytes, size), SPH_EFORMAT);
-    assert_int_equal(sph_trainer_load_optimizer(half[1], bytes, size), 0);
+    assert_int_equal(trainer_load_optimizer(half[1], bytes, size), 0);
     assert_int_equal(view_of(half[1]).step, 3);
     assert_int_equal(sph_trainer_step(half[1], 3), 0);
     double a[2 * 12], b[2 * 12];
@@ -291,7 +292,7 @@ static void an_optimizer_goes_on_in_another_training(void **state)
         assert_true(fabs(a[i] - b[i]) < 1e-12); /* the order of a sum over all rows is another one */
     memset((char *)bytes + size - 8, 0x7f, 8);
     memset((char *)bytes + size / 2, 0xff, size / 4);
-    assert_fails(sph_trainer_load_optimizer(half[1], bytes, size), SPH_EFORMAT);
+    assert_fails(trainer_load_optimizer(half[1], bytes, size), SPH_EFORMAT);
     sph_bytes_free(bytes);
     sph_trainer_free(whole);
     sph_trainer_free(half[0]);

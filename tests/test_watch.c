@@ -48,7 +48,7 @@ static void check(sph_net *net)
     struct feed *feed;
     struct watch *watch;
     double *targets = mem_get(ROWS * m, sizeof *targets);
-    assert_int_equal(sph_data_from_arrays(&data, x, targets, ROWS, n, m, SPH_TASK_REGRESSION), 0);
+    assert_int_equal(sph_data_from_arrays(&data, x, targets, ROWS, n, m, SPH_TASK_REGRESSION, NULL), 0);
     assert_int_equal(feed_new(&feed, data, NULL, ROWS, net), 0);
     assert_int_equal(watch_new(&watch, net), 0);
     assert_int_equal(watch_run(watch, &feed->source, see, &s), 0);

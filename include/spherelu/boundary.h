@@ -184,13 +184,11 @@ SPH_API int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out
 /* A layer with an activation. Its bits in a pattern begin at a new byte; unit 0 is the highest bit of
  * that byte (as in numpy.unpackbits). */
 typedef struct sph_regions_layer {
-    const char *path;
+    char path[96];
     size_t units;
     size_t byte;    /* of a pattern                                       */
     size_t regions; /* that this layer and those before it cut the window into */
 } sph_regions_layer;
-
-SPH_API int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer *out);
 
 /* A piece of the line between two classes (of one logit: 0 and 1), inside a region or along its edge. */
 typedef struct sph_segment {
@@ -199,21 +197,21 @@ typedef struct sph_segment {
     size_t region;
 } sph_segment;
 
-SPH_API size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out); /* borrowed */
-
 /* A piece of the boundary of one unit; the regions on its two sides differ in the bit of this unit. All pieces
  * of a unit together are its boundary in the window, a straight line in the first layer and a bent one in later layers. Units
  * whose scale is 0 have none. */
 typedef struct sph_edge {
     double from[2], to[2]; /* the active side is on the left             */
-    size_t layer;          /* as in sph_regions_layer_at */
+    size_t layer;          /* its place in sph_regions_total.layer */
     size_t unit;
 } sph_edge;
 
-SPH_API size_t sph_regions_edges(const sph_regions *regions, const sph_edge **out); /* borrowed */
-
+/* Everything but the regions themselves. The arrays are borrowed. */
 typedef struct sph_regions_total {
-    size_t regions, layers, segments; /* numbers of each    */
+    size_t regions, layers, segments, edges; /* numbers of each                                 */
+    const sph_regions_layer *layer;          /* (layers) those with an activation               */
+    const sph_segment *segment;              /* (segments) the decision boundary                */
+    const sph_edge *edge;                    /* (edges) the boundaries of all units             */
     sph_task task;
     int stopped;                    /* stopped by progress: regions are missing                 */
     double area, largest, smallest; /* areas of all regions, of one region                      */

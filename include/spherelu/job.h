@@ -28,12 +28,11 @@ typedef struct sph_option {
 
 SPH_API size_t sph_options(const sph_option **out); /* the table, borrowed; returns its length */
 
+/* Options that are not set have the defaults of `spherelu train`, which depend on the data: for a table, parameterization, hidden
+ * units, learning rate, schedule, batch, epochs and, if no network or training option is set, an ensemble
+ * (docs/results/defaults.md). */
 SPH_API int sph_job_new(sph_job **out);
 SPH_API void sph_job_free(sph_job *job);
-/* Use defaults that depend on the data, as `spherelu train` does: for a table, parameterization, hidden units, learning rate,
- * schedule, batch, epochs and, if no network or training option is set, an ensemble (docs/results/defaults.md). Without this call,
- * options have the fixed defaults of the table above. */
-SPH_API void sph_job_recommend(sph_job *job);
 /* '-' and '_' are the same in a name; value NULL: "true" for a switch, "" for other options. */
 SPH_API int sph_job_set(sph_job *job, const char *name, const char *value);
 /* As text, borrowed until the option is set again; "": no value; NULL: unknown option, or out of memory. */
@@ -60,7 +59,7 @@ typedef struct sph_start {
 SPH_API int sph_job_settle(sph_job *job, const sph_data *data);
 
 /* The same on data in memory, without a folder: out (option `ensemble`, or one) <- the trained nets,
- * caller frees. With sph_job_recommend, call sph_job_settle first to know `ensemble`.
+ * caller frees. Call sph_job_settle first to know `ensemble`.
  * sph_option_in_memory tells for each row of the table whether the option can be used here; other options that were set
  * are an error. Options that depend on the data are set: sph_job_get returns them afterwards. start: NULL: none.
  * state: state of the optimizers at the end (sph_trainer_save_state of each net, one after the other), for another
@@ -103,7 +102,8 @@ SPH_API int sph_nets_save(sph_net *const *nets, size_t count, const char *path);
 SPH_API int sph_nets_predict(sph_net *const *nets, size_t count, sph_loss loss, const double *x, size_t rows,
                              double *mean, double *spread);
 
-/* An ONNX graph of these predictions, as `spherelu export` writes it. opts may be NULL: all 0. */
+/* An ONNX graph, f32: X (N, features) or (N, channels, height, width) in data units, with variable N, and these predictions, as
+ * `spherelu export` writes them, or with SPH_EXPORT_RAW the scores of one net, which needs no note. opts may be NULL: all 0. */
 SPH_API int sph_nets_export(sph_net *const *nets, size_t count, sph_loss loss, const char *path,
                             const sph_export_opts *opts);
 

@@ -153,30 +153,23 @@ SPH_API int sph_net_tensor(const sph_net *net, size_t i, sph_tensor *out);
 SPH_API int sph_net_get(const sph_net *net, const char *name, double *values, size_t count);
 SPH_API int sph_net_set(sph_net *net, const char *name, const double *values, size_t count);
 
-/* Directions alone, for programs with other network code: u (m, n) <- the angles theta (m, n-1), and
- * dtheta (m, n-1) <- du (m, n), the gradient with respect to u, computed without a division, so that poles are not
- * special. n is 2 or more; arrays are float or double according to dtype. kept: (m,
- * sph_directions_kept(n)) values that the gradient would otherwise compute again; NULL: none. */
-SPH_API size_t sph_directions_kept(size_t n);
-SPH_API int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *theta, void *u, void *kept,
-                           int threads);
-SPH_API int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *kept,
-                                const void *du, void *dtheta, int threads);
-
-/* Weights by themselves, likewise, in one call: w (m, n) = length (m) times the direction of `first`, which is angles (m, n-1) for
- * SPH_PARAM_GMP, and vectors (m, n) of any length for SPH_PARAM_SPHERE (n 1 or more; 0 gives 0, and has gradient 0). kept: as
- * above, for SPH_PARAM_GMP. Backward: dfirst, of the shape of first, and dlength (m). */
+/* Weights alone, for programs with other network code: w (m, n) = length (m) times the direction of `first`. Arrays are float or
+ * double according to dtype. SPH_PARAM_GMP: first has angles (m, n-1), n is 2 or more, and gradients are computed without a
+ * division, so that poles are not special. SPH_PARAM_SPHERE: first has vectors (m, n) of any length, n is 1 or more; a vector of 0
+ * gives 0 and has gradient 0. length NULL: 1. kept, for SPH_PARAM_GMP: (m, sph_directions_kept(n)) values that the gradient would
+ * otherwise compute again; NULL: none. Backward: dfirst, of the shape of first, and dlength (m) from dw (m, n). */
 typedef struct sph_weights_grads {
-    const void *first, *length, *kept, *dw; /* kept or NULL */
-    void *dfirst, *dlength;
+    const void *first, *length, *kept, *dw; /* length and kept may be NULL, as in sph_weights */
+    void *dfirst, *dlength;                 /* dlength NULL: not needed                        */
 } sph_weights_grads;
 
+SPH_API size_t sph_directions_kept(size_t n);
 SPH_API int sph_weights(sph_dtype dtype, sph_param param, size_t m, size_t n, const void *first,
                         const void *length, void *w, void *kept, int threads);
 SPH_API int sph_weights_grad(sph_dtype dtype, sph_param param, size_t m, size_t n,
                              const sph_weights_grads *of, int threads);
 
-/* Angles of the rows of w (m, n), 0 for a row of zeros, and their lengths (m). */
+/* The inverse for SPH_PARAM_GMP: the angles theta (m, n-1) of the rows of w (m, n), 0 for a row of zeros, and their lengths (m). */
 SPH_API int sph_directions_of(sph_dtype dtype, size_t m, size_t n, const void *w, void *theta, void *length);
 
 /* The same function in another parameterization of the hidden layers; the output layer stays plain. For

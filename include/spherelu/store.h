@@ -24,10 +24,9 @@ SPH_API int sph_net_read(sph_net **out, const void *bytes, size_t length);
  * and no other. */
 SPH_API int sph_net_load_tensors(sph_net *net, const char *path);
 
-/* The net as an ONNX graph, f32: X (N, features) or (N, channels, height, width) in data units, with variable N, and
- * scores (N, outputs) as in sph_net_forward. sph_nets_export exports predictions instead. */
+/* Options of sph_nets_export. */
 enum {
-    SPH_EXPORT_RAW = 1,    /* scores, no predictions                            */
+    SPH_EXPORT_RAW = 1,    /* scores of one net as in sph_net_forward           */
     SPH_EXPORT_KEEP_BN = 2 /* keep bn as a separate node instead of folding it  */
 };
 
@@ -37,27 +36,18 @@ typedef struct sph_export_opts {
     int flags;   /* SPH_EXPORT_...  */
 } sph_export_opts;
 
-/* opts may be NULL: all 0. */
-SPH_API int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts);
-
-/* A net from an ONNX graph of dense layers, convolutions, bn, relu, leaky_relu, elu, pools and additions, as torch and
+/* Nets from an ONNX graph of dense layers, convolutions, bn, relu, leaky_relu, elu, pools and additions, as torch and
  * skl2onnx write them; other operators are an error with the name of the node. Operations before the first layer become standardization.
  * Everything after the last layer (softmax, labels) is left out: the net gives scores. The graph is then computed on random rows,
- * operator by operator, and the call fails with SPH_EFORMAT if the net differs. result may be NULL. */
+ * operator by operator, and the call fails with SPH_EFORMAT if the net differs. A graph with the mean of several nets, as
+ * sph_nets_export writes it for an ensemble, gives them all. Caller frees with sph_nets_free. result may be NULL. */
 typedef struct sph_imported {
     size_t nodes, dropped; /* of the graph; nodes that were left out         */
     char first[128];       /* the first one left out, "name (op)"; "": none   */
-    size_t members;        /* nets: 1, or those of an ensemble */
     size_t rows;           /* compared random rows; 0: the graph is too large for this */
-    size_t learned;        /* sph_import: parameters of all nets */
-    sph_net *net;          /* sph_import: the written net, caller frees; for an ensemble the first member */
 } sph_imported;
 
-SPH_API int sph_net_import(sph_net **out, const char *path, sph_imported *result);
-
-/* From ONNX to a model file. A graph with the mean of several nets, as sph_nets_export writes it for an ensemble, becomes a file
- * with all of them; sph_net_import fails for it. result may be NULL. */
-SPH_API int sph_import(const char *in, const char *out, sph_imported *result);
+SPH_API int sph_nets_import(sph_net ***out, size_t *count, const char *path, sph_imported *result);
 
 #ifdef __cplusplus
 }

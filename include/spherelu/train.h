@@ -14,25 +14,24 @@ extern "C" {
 
 typedef struct sph_data sph_data;
 
-/* Copies. */
+/* What else is known of arrays. */
+typedef struct sph_array_opts {
+    size_t size; /* sizeof(sph_array_opts) */
+    /* (rows) in training, 0 or more, relative to each other; NULL: 1. A row of weight 2 counts as two rows in the loss, the
+     * validation loss, and the means and standard deviations of the standardization. Scores do not use weights. */
+    const double *weights;
+    /* (classes) 0 or more, multiplied by the weights of the rows; NULL: 1. They are used in the loss and the validation loss, but
+     * not in the standardization. */
+    const double *class_weights;
+    size_t classes; /* if the rows may not contain all of them; 0: those of the rows */
+    /* So many last rows are the validation part of every split with val above 0; the shares of the other parts are of the rows
+     * before them. 0: no such rows. */
+    size_t val;
+} sph_array_opts;
+
+/* Copies x (rows, features), y (rows, targets) and what opts has. opts may be NULL: all 0. */
 SPH_API int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows,
-                                 size_t features, size_t targets, sph_task task);
-
-/* Weights of the rows in training (rows, copied), 0 or more, relative to each other. A row of weight 2 counts as
- * two rows in the loss, the validation loss, and the means and standard deviations of the standardization. Scores
- * do not use weights. */
-SPH_API int sph_data_set_weights(sph_data *data, const double *weights);
-
-/* Weights of the classes (classes, copied), 0 or more, multiplied by the weights of the rows. They are used in the
- * loss and the validation loss, but not in the standardization. */
-SPH_API int sph_data_set_class_weights(sph_data *data, const double *weights);
-
-/* Sets the number of classes, if the rows may not contain all of them. */
-SPH_API int sph_data_set_classes(sph_data *data, size_t classes);
-
-/* Makes the last `rows` rows the validation part of every split with val above 0; the shares of the other parts are of
- * the rows before them. 0: none. Data from arrays only. */
-SPH_API int sph_data_set_val(sph_data *data, size_t rows);
+                                 size_t features, size_t targets, sph_task task, const sph_array_opts *opts);
 
 /* Synthetic data: "crescents" (two interleaved crescents, two classes), "spirals" (twenty arms, a class each) or "levy" (a function of one variable,
  * with a test part). rows 0: the default number; noise: standard deviation, NaN: 0.1. */
@@ -41,11 +40,11 @@ SPH_API void sph_data_free(sph_data *data);
 
 SPH_API size_t sph_data_rows(const sph_data *data);
 SPH_API size_t sph_data_features(const sph_data *data); /* including indicators of text columns */
-SPH_API size_t sph_data_targets(const sph_data *data);  /* columns of y; class tasks: 1 */
-SPH_API size_t sph_data_outputs(const sph_data *data);  /* outputs a net needs: targets, 1 or classes */
+SPH_API size_t sph_data_outputs(const sph_data *data);  /* outputs a net needs: columns of y, 1 or classes */
 SPH_API sph_task sph_data_task(const sph_data *data);
 SPH_API const double *sph_data_x(const sph_data *data); /* (rows, features), raw units; NULL for images */
-SPH_API const double *sph_data_y(const sph_data *data); /* (rows, targets); class tasks: class number 0.. */
+/* (rows, outputs); class tasks: (rows), class number 0.. */
+SPH_API const double *sph_data_y(const sph_data *data);
 
 /* Writes the name of a feature into name, cut to size; a text column has a feature "column=level" for each level. */
 SPH_API int sph_data_feature(const sph_data *data, size_t feature, char *name, size_t size);
@@ -245,10 +244,6 @@ SPH_API int sph_trainer_run(sph_trainer *trainer, const sph_observer *observers,
 SPH_API int sph_trainer_save_state(sph_trainer *trainer, void **bytes, size_t *size);
 SPH_API int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size);
 SPH_API void sph_bytes_free(void *bytes);
-
-/* Loads only the state of the optimizer and its number of steps from such bytes: the trainer's net may have been trained on other
- * data before. The net keeps its weights. */
-SPH_API int sph_trainer_load_optimizer(sph_trainer *trainer, const void *bytes, size_t size);
 
 #ifdef __cplusplus
 }

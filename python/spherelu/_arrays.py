@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _abi
 from ._errors import ArgumentError
-from ._lib import check, lib
+from ._lib import check, lib, sized
 
 Array = npt.NDArray[np.float64]
 DOUBLES = ctypes.POINTER(ctypes.c_double)
@@ -106,23 +106,17 @@ class Data:
             raise ArgumentError(f"task: found '{task}', expected one of {', '.join(TASKS)}", key="task")
         if len(x) != len(y):
             raise ArgumentError(f"y: {len(y)} rows, and x has {len(x)}", key="y")
+        opts = sized(_abi.sph_array_opts, classes=classes, val=val)
+        if weights is not None:
+            opts.weights = doubles(weights)
+        if class_weights is not None:
+            opts.class_weights = doubles(class_weights)
+        sizes = len(x), x.shape[1], y.shape[1]
         check(
             lib().sph_data_from_arrays(
-                ctypes.byref(self.handle), doubles(x), doubles(y), len(x), x.shape[1], y.shape[1], getattr(_abi, TASKS[task])
+                ctypes.byref(self.handle), doubles(x), doubles(y), *sizes, getattr(_abi, TASKS[task]), ctypes.byref(opts)
             )
         )
-        try:
-            if weights is not None:
-                check(lib().sph_data_set_weights(self.handle, doubles(weights)))
-            if classes:
-                check(lib().sph_data_set_classes(self.handle, classes))
-            if class_weights is not None:
-                check(lib().sph_data_set_class_weights(self.handle, doubles(class_weights)))
-            if val:
-                check(lib().sph_data_set_val(self.handle, val))
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
         handle, self.handle = self.handle, ctypes.c_void_p()

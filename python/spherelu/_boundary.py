@@ -289,8 +289,7 @@ def _regions(handle: Any, window: Any, outputs: int) -> Regions:
     lib().sph_regions_sum(handle, ctypes.byref(total))
     count, layers = total.regions, []
     for k in range(total.layers):
-        layer = _abi.sph_regions_layer()
-        check(lib().sph_regions_layer_at(handle, k, ctypes.byref(layer)))
+        layer = total.layer[k]
         layers.append((text(layer.path), layer.units, layer.byte))
     last = max((byte + (units + 7) // 8 for _, units, byte in layers), default=0)
     vertices, area, maps = [], np.empty(count), np.empty((count, outputs, 3))
@@ -304,8 +303,7 @@ def _regions(handle: Any, window: Any, outputs: int) -> Regions:
         if last:
             bits = np.unpackbits(np.ctypeslib.as_array(one.pattern, (last,)))
             patterns[i] = np.concatenate([bits[8 * byte : 8 * byte + units] for _, units, byte in layers])
-    rows: Any = ctypes.POINTER(_abi.sph_segment)()
-    found = lib().sph_regions_segments(handle, ctypes.byref(rows))
+    rows, found = total.segment, total.segments
     segments = np.array([[*rows[i].__getattribute__("from"), *rows[i].to] for i in range(found)]).reshape(found, 4)
     return Regions(
         vertices,

@@ -190,14 +190,10 @@ class Predictor:
         numbers that the network takes, text and dates encoded. scores: the outputs of one network as they are."""
         from ._net import all_held, number_of
 
-        opts = sized(_abi.sph_export_opts, opset=0 if opset is None else int(opset))
         plain = scores or not self._about().get("columns")
         if plain and len(self.nets) > 1:
             raise ArgumentError(f"scores: an ensemble of {len(self.nets)} networks has predictions only; export one of `nets`", key="scores")
-        where = c_text(path, "path")
+        opts = sized(_abi.sph_export_opts, opset=0 if opset is None else int(opset), flags=_abi.SPH_EXPORT_RAW if plain else 0)
         with all_held(self.nets) as handles:
-            if plain:
-                check(lib().sph_net_export(handles[0], where, ctypes.byref(opts)))
-            else:
-                list_of = (ctypes.c_void_p * len(handles))(*handles)
-                check(lib().sph_nets_export(list_of, len(handles), number_of("LOSS", self.loss), where, ctypes.byref(opts)))
+            list_of, loss = (ctypes.c_void_p * len(handles))(*handles), number_of("LOSS", self.loss)
+            check(lib().sph_nets_export(list_of, len(handles), loss, c_text(path, "path"), ctypes.byref(opts)))

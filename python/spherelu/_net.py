@@ -8,7 +8,6 @@ import html
 import json
 import operator
 import os
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -448,10 +447,11 @@ def as_one(nets: Sequence[Net]) -> Net:
     return nets[0] if len(nets) == 1 else Ensemble(nets)
 
 
-def _open_all(path: Path) -> list[Net]:
+def _all_of(call: Any, path: Path, *more: Any) -> list[Net]:
+    """The networks that sph_nets_open or sph_nets_import makes of a file."""
     out: Any = ctypes.POINTER(ctypes.c_void_p)()
     count = ctypes.c_size_t()
-    check(lib().sph_nets_open(ctypes.byref(out), ctypes.byref(count), c_text(path, "path")))
+    check(call(ctypes.byref(out), ctypes.byref(count), c_text(path, "path"), *more))
     nets = []
     try:
         for k in range(count.value):
@@ -469,7 +469,7 @@ def _open_run(path: Path) -> list[Net]:
         loss = text(lib().sph_run_get(run, b"loss"))
     finally:
         lib().sph_run_free(run)
-    nets = _open_all(os.path.join(os.fspath(path), "model.safetensors"))
+    nets = _all_of(lib().sph_nets_open, os.path.join(os.fspath(path), "model.safetensors"))
     about = nets[0]._about()
     if loss and about.get("loss", loss) == loss and loss != nets[0].loss:
         for net in nets:
@@ -479,10 +479,7 @@ def _open_run(path: Path) -> list[Net]:
 
 def _import(path: Path) -> list[Net]:
     found = _abi.sph_imported()
-    with tempfile.TemporaryDirectory(prefix="spherelu-") as folder:
-        model = os.path.join(folder, "model.safetensors")
-        check(lib().sph_import(c_text(path, "path"), c_text(model, "path"), ctypes.byref(found)))
-        nets = _open_all(model)
+    nets = _all_of(lib().sph_nets_import, path, ctypes.byref(found))
     if found.dropped and not nets[0].note:
         for net in nets:
             net.note = json.dumps({"head_left_out": text(found.first)})
@@ -509,7 +506,7 @@ def load(path: Path, *, task: str | None = None, classes: Any = None) -> Net:
     if "\0" not in name and os.path.isdir(name):
         nets = _open_run(where)
     else:
-        nets = _import(where) if name.lower().endswith(".onnx") else _open_all(where)
+        nets = _import(where) if name.lower().endswith(".onnx") else _all_of(lib().sph_nets_open, where)
     model = as_one(nets)
     if task is not None or classes is not None:
         _describe(model, task, classes)

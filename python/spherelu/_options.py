@@ -107,7 +107,6 @@ class Job:
         self.threads_said = given.get("threads") is not None
         check(lib().sph_job_new(ctypes.byref(self.handle)))
         try:
-            lib().sph_job_recommend(self.handle)
             for name, value in given.items():
                 if value is not None:
                     check(lib().sph_job_set(self.handle, c_text(name, name), c_text(_as_text(name, value), name)))

@@ -19,10 +19,10 @@ from spherelu._lib import lib, sized
 # Arguments that may be NULL, by their comments in the headers.
 OPTIONAL = set(
     """
-    sph_boundaries_new.data sph_boundaries_new.rows sph_data_from_columns.learned sph_data_from_columns.note sph_data_open.opts
-    sph_directions.kept sph_directions_grad.kept sph_weights.kept sph_experiment_run.result
-    sph_import.result sph_job_run.result sph_job_set.value sph_job_train.result sph_job_train.start sph_job_train.state sph_net_export.opts
-    sph_net_import.result sph_net_set_note.text sph_net_weight.b sph_net_weight.s sph_net_weight.w sph_nets_export.opts sph_nets_predict.spread
+    sph_boundaries_new.data sph_boundaries_new.rows sph_data_from_arrays.opts sph_data_from_columns.learned sph_data_from_columns.note sph_data_open.opts
+    sph_weights.kept sph_weights.length sph_experiment_run.result
+    sph_job_run.result sph_job_set.value sph_job_train.result sph_job_train.start sph_job_train.state sph_nets_import.result
+    sph_net_set_note.text sph_net_weight.b sph_net_weight.s sph_net_weight.w sph_nets_export.opts sph_nets_predict.spread
     sph_run_eval.source sph_run_predict.source sph_train.result sph_trainer_run.result
     """.split()
 )
@@ -139,17 +139,16 @@ SPECIAL = {  # arguments whose name and type do not tell what they need
     ("sph_data_synthetic", "name"): b"crescents",
     ("sph_experiment_open", "path"): b"small.yaml",
     ("sph_experiment_run", "opts"): sized(_abi.sph_experiment_opts, out=b"experiment"),
-    ("sph_import", "in"): b"net.onnx",
     ("sph_job_set", "name"): b"nesterov",
     ("sph_job_train", "job"): lambda: job(ensemble="1"),
     ("sph_job_train", "start"): None,
     ("sph_net_get", "count"): 6,
     ("sph_net_get", "name"): b"layers.0.weight",
-    ("sph_net_import", "path"): b"net.onnx",
     ("sph_net_open", "path"): b"run/model.safetensors",
     ("sph_net_set", "count"): 6,
     ("sph_net_set", "name"): b"layers.0.weight",
     ("sph_nets_export", "nets"): lambda: keep((ctypes.c_void_p * 1)(made("sph_net_open", b"run/model.safetensors").value)),
+    ("sph_nets_import", "path"): b"net.onnx",
     ("sph_nets_open", "path"): b"run/model.safetensors",
     ("sph_weights", "param"): _abi.SPH_PARAM_GMP,
     ("sph_weights_grad", "param"): _abi.SPH_PARAM_GMP,
@@ -176,7 +175,9 @@ def main():
     np.savetxt("table.csv", np.c_[x, x[:, 0]], delimiter=",", header="a,b,y", comments="")
     Path("small.yaml").write_text("name: small\ndata: {name: table.csv}\ntrain: {epochs: 1}\nnet: {hidden: [3]}\nmethods: [{name: SP, param: sp}]\n")
     assert lib().sph_job_run(job(data="table.csv", out="run"), 0, None, 0, None) == 0, lib().sph_error()
-    assert lib().sph_net_export(net(), b"net.onnx", None) == 0, lib().sph_error()
+    one = (ctypes.c_void_p * 1)(net())
+    raw = sized(_abi.sph_export_opts, flags=_abi.SPH_EXPORT_RAW)
+    assert lib().sph_nets_export(one, 1, 0, b"net.onnx", ctypes.byref(raw)) == 0, lib().sph_error()
     wrong, calls = [], 0
     found = list(functions(sys.argv[1]))
     missing = set(_abi.FUNCTIONS) - {name for name, _ in found}

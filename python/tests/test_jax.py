@@ -21,8 +21,9 @@ def by_library(theta, du):
     """u and dtheta of libspherelu."""
     (m, n), place = du.shape, lambda array: ctypes.c_void_p(array.ctypes.data)
     u, dtheta = np.empty((m, n)), np.empty((m, n - 1))
-    check(lib().sph_directions(_abi.SPH_F64, m, n, place(theta), place(u), None, 1))
-    check(lib().sph_directions_grad(_abi.SPH_F64, m, n, place(theta), None, place(du), place(dtheta), 1))
+    of = _abi.sph_weights_grads(first=theta.ctypes.data, dw=du.ctypes.data, dfirst=dtheta.ctypes.data)
+    check(lib().sph_weights(_abi.SPH_F64, _abi.SPH_PARAM_GMP, m, n, place(theta), None, place(u), None, 1))
+    check(lib().sph_weights_grad(_abi.SPH_F64, _abi.SPH_PARAM_GMP, m, n, ctypes.byref(of), 1))
     return u, dtheta
 
 

@@ -134,10 +134,10 @@ static int take_layers(sph_regions *regions, const struct piecewise *net, const 
         return SPH_EMEMORY;
     for (size_t i = 0; i < net->count; i++) {
         const struct piecewise_node *node = &net->node[i];
-        struct regions_layer *layer = &regions->layer[regions->layer_count];
+        sph_regions_layer *layer = &regions->layer[regions->layer_count];
         if (!piecewise_cuts(node))
             continue;
-        *layer = (struct regions_layer){.units = node->m, .byte = node->byte, .regions = counts[i]};
+        *layer = (sph_regions_layer){.units = node->m, .byte = node->byte, .regions = counts[i]};
         if (node->path)
             snprintf(layer->path, sizeof layer->path, "%s", node->path);
         else
@@ -235,35 +235,6 @@ int sph_regions_at(const sph_regions *regions, size_t i, sph_region *out)
     return 0;
 }
 
-int sph_regions_layer_at(const sph_regions *regions, size_t k, sph_regions_layer *out)
-{
-    NEED(regions, out);
-    if (k >= regions->layer_count)
-        return sph_fail_of(SPH_EARG, "", 0, "layer", "no layer %zu; %zu layers have an activation", k,
-                           regions->layer_count);
-    const struct regions_layer *layer = &regions->layer[k];
-    *out = (sph_regions_layer){layer->path, layer->units, layer->byte, layer->regions};
-    return 0;
-}
-
-size_t sph_regions_segments(const sph_regions *regions, const sph_segment **out)
-{
-    if (!regions || !out)
-        return 0;
-    if (out)
-        *out = regions->segment;
-    return regions->segments;
-}
-
-size_t sph_regions_edges(const sph_regions *regions, const sph_edge **out)
-{
-    if (!regions)
-        return 0;
-    if (out)
-        *out = regions->edge;
-    return regions->edges;
-}
-
 void sph_regions_sum(const sph_regions *regions, sph_regions_total *out)
 {
     if (!regions || !out)
@@ -271,6 +242,10 @@ void sph_regions_sum(const sph_regions *regions, sph_regions_total *out)
     *out = (sph_regions_total){.regions = regions->count,
                                .layers = regions->layer_count,
                                .segments = regions->segments,
+                               .edges = regions->edges,
+                               .layer = regions->layer,
+                               .segment = regions->segment,
+                               .edge = regions->edge,
                                .task = regions->task,
                                .stopped = regions->stopped,
                                .smallest = INFINITY,

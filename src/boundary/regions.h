@@ -13,11 +13,6 @@ struct region {
     double area;
 };
 
-struct regions_layer {
-    char path[96];
-    size_t units, byte, regions;
-};
-
 /* What a picture or a file says about them; the caller of sph_regions_new may fill it in. All owned. */
 struct regions_about {
     char *title, *s_name, *t_name; /* NULL: none */
@@ -47,7 +42,7 @@ struct sph_regions {
     struct regions_plane plane;
     sph_task task;
     int stopped; /* progress asked: regions are missing */
-    struct regions_layer *layer;
+    sph_regions_layer *layer;
     size_t layer_count;
 
     struct region *region;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "file/file.h"
 #include "base/memory.h"
+#include "job/job.h"
 #include "base/text.h"
 #include "compare/experiment.h"
 
@@ -229,7 +230,7 @@ static int fill_options(const struct sph_experiment *e, const struct experiment_
 int experiment_job_of(const struct sph_experiment *e, const struct experiment_job *which, const char *out,
                       struct sph_job **job)
 {
-    int err = sph_job_new(job);
+    int err = job_new(job, 0);
     if (err < 0)
         return err;
     (*job)->cache = experiment_cache(e);

@@ -137,13 +137,6 @@ int job_open_data(struct sph_job *job, sph_data **out)
     return err;
 }
 
-void sph_job_recommend(sph_job *job)
-{
-    if (!job)
-        return;
-    job->request.recommends = 1;
-}
-
 /* The test part stays; fold by fold, the training part gives the validation part. */
 static int leave_fold_out(const struct job_spec *spec, sph_split *split)
 {

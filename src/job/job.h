@@ -11,6 +11,9 @@
 /* Opens the data that the options name; nothing is decided here. cache: where they are kept for others, or NULL. */
 int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_cache *cache, sph_data **out);
 
+/* As sph_job_new; without recommends, options that are not set have the fixed defaults of the table. */
+int job_new(sph_job **out, int recommends);
+
 /* Opens the job's data, with notes on how they were taken, and resolves its options (resolve.h). */
 int job_open_data(struct sph_job *job, sph_data **out);
 

@@ -82,7 +82,7 @@ static int recall_state(const struct job_run *run)
         err = sph_fail(SPH_EFORMAT, "%zu bytes, expected those of %zu networks", run->start->state_size,
                        run->count);
     for (size_t k = 0; state && k < run->count && !err; k++)
-        err = sph_trainer_load_optimizer(run->trainers[k], state + k * part, part);
+        err = trainer_load_optimizer(run->trainers[k], state + k * part, part);
     return err < 0 ? sph_fail_about(err, "state", "state") : 0;
 }
 

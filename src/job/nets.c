@@ -12,6 +12,7 @@
 #include "data/open.h"
 #include "store/model.h"
 #include "store/onnx.h"
+#include "store/tool.h"
 
 /* ---------------------------------------------------------------- files */
 
@@ -198,11 +199,14 @@ int sph_nets_export(sph_net *const *nets, size_t count, sph_loss loss, const cha
         err = sph_fail_key(SPH_EARG, "loss", "unknown loss %d", (int)loss);
     if (!err)
         err = model_note(&schema, nets[0], path);
-    if (!err && !schema)
+    int described = json_object_get(schema, "columns") || json_object_get(schema, "classes");
+    if (!err && !described && count == 1 && opts && (opts->flags & SPH_EXPORT_RAW))
+        err = sph_net_export(nets[0], path, opts);
+    else if (!err && !schema)
         err = sph_fail_of(
             SPH_EARG, path, 0, "note",
-            "the network has no note that describes its data; use sph_net_export to export its scores");
-    if (!err)
+            "the network has no note that describes its data; use SPH_EXPORT_RAW to export its scores");
+    else if (!err)
         err = nets_export(nets, count, schema, loss, path, opts);
     json_decref(schema);
     return err;

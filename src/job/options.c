@@ -253,17 +253,23 @@ int options_copy(struct job_spec *out, const struct job_spec *from)
 
 /* ---------------------------------------------------------------- the public handle */
 
-int sph_job_new(sph_job **out)
+int job_new(sph_job **out, int recommends)
 {
-    NEED(out);
     struct sph_job *job = mem_get(1, sizeof *job);
     if (!job)
         return SPH_EMEMORY;
     job->seconds = (double)NAN;
+    job->request.recommends = recommends;
     options_init(&job->request.asked);
     options_init(&job->spec);
     *out = job;
     return 0;
+}
+
+int sph_job_new(sph_job **out)
+{
+    NEED(out);
+    return job_new(out, 1);
 }
 
 void sph_job_free(sph_job *job)

@@ -119,7 +119,7 @@ static void put_pattern(struct gathered *json, const sph_regions *regions, const
 {
     text_add(&json->text, "[");
     for (size_t k = 0; k < regions->layer_count; k++) {
-        const struct regions_layer *layer = &regions->layer[k];
+        const sph_regions_layer *layer = &regions->layer[k];
         text_add(&json->text, "%s\"", k ? ", " : "");
         for (size_t i = 0; i < (layer->units + 7) / 8; i++)
             text_add(&json->text, "%02x", pattern[layer->byte + i]);

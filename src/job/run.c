@@ -232,8 +232,13 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
     return err;
 }
 
-int run_test_part(sph_run *run, const uint32_t **rows, size_t *count)
+int run_scored_rows(sph_run *run, const char *source, const sph_data *data, const uint32_t **rows,
+                    size_t *count)
 {
+    *rows = NULL;
+    *count = data->rows;
+    if (source)
+        return 0;
     int err = run_own_split(run);
     if (!err && !run->split.test_rows)
         err = sph_fail_key(SPH_EARG, "data", "%s: the run has no test set; use --data", run->dir);
@@ -247,13 +252,13 @@ int sph_run_eval(sph_run *run, const char *source, sph_scores *scores)
     NEED(run, scores);
     sph_data *data = NULL;
     struct feed *feed = NULL;
-    const uint32_t *rows = NULL;
+    const uint32_t *rows;
     sph_train_opts train = job_train_opts(run->spec);
     int err = run_open_data(run, source, 1, &data);
     if (err < 0)
         return err;
-    size_t count = data->rows;
-    if (source || !(err = run_test_part(run, &rows, &count)))
+    size_t count;
+    if (!(err = run_scored_rows(run, source, data, &rows, &count)))
         err = feed_new(&feed, data, rows, count, run->net);
     if (!err)
         err = members_score(run->nets, run->members, &train, &feed->source, NULL, 0, scores);

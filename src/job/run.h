@@ -72,8 +72,10 @@ int run_open_data(sph_run *run, const char *source, int need_targets, sph_data *
 int run_check_outputs(const sph_run *run, const char *source, const sph_data *data, const uint32_t *rows,
                       size_t count, const double *y);
 
-/* Its test part, once its data are open; refused where it has none. Borrowed. */
-int run_test_part(sph_run *run, const uint32_t **rows, size_t *count);
+/* The rows to score, once the data are open: all of another source, with *rows NULL, or the run's test part, borrowed; SPH_EARG
+ * where it has none. */
+int run_scored_rows(sph_run *run, const char *source, const sph_data *data, const uint32_t **rows,
+                    size_t *count);
 
 /* What looks into one net is not for an ensemble: SPH_EARG, which says how to take one member. */
 int run_check_single(const sph_run *run, const char *what);

@@ -34,13 +34,13 @@ int sph_run_confusion(sph_run *run, const char *source, sph_confusion *out)
     NEED(run, out);
     sph_data *data = NULL;
     const uint32_t *rows = NULL;
+    size_t count = 0;
     *out = (sph_confusion){0};
     int err = run_open_data(run, source, 1, &data);
     if (!err && (data->task == SPH_TASK_REGRESSION || data->targets != 1))
         err = sph_fail_key(SPH_EARG, "confusion", "%s is not a classifier", run->dir);
-    size_t count = err ? 0 : data->rows;
-    if (!err && !source)
-        err = run_test_part(run, &rows, &count);
+    if (!err)
+        err = run_scored_rows(run, source, data, &rows, &count);
     if (!err)
         err = fill(out, run, data, rows, count);
     sph_data_free(data);

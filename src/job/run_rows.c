@@ -20,15 +20,14 @@
 /* The rows' numbers: the test part's, or all. */
 static int choose_rows(struct run_rows *out, sph_run *run, const char *source)
 {
-    const uint32_t *test = NULL;
-    out->count = out->data->rows;
-    int err = source ? 0 : run_test_part(run, &test, &out->count);
+    const uint32_t *test;
+    int err = run_scored_rows(run, source, out->data, &test, &out->count);
     if (!err && out->data->rows > UINT32_MAX)
         err = sph_fail_key(SPH_EARG, "data", "%zu rows, expected fewer than 2^32", out->data->rows);
     if (!err && !(out->row = mem_get(out->count, sizeof *out->row)))
         err = SPH_EMEMORY;
     for (size_t i = 0; i < out->count && !err; i++)
-        out->row[i] = source ? (uint32_t)i : test[i];
+        out->row[i] = test ? test[i] : (uint32_t)i;
     if (!err)
         qsort(out->row, out->count, sizeof *out->row, by_u32);
     return err;

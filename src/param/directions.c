@@ -175,22 +175,6 @@ int directions_backward(sph_dtype dtype, size_t m, size_t n, const struct direct
     return err;
 }
 
-int sph_directions(sph_dtype dtype, size_t m, size_t n, const void *theta, void *u, void *kept, int threads)
-{
-    if (m)
-        NEED(theta, u);
-    return directions_forward(dtype, m, n, theta, NULL, u, kept, threads);
-}
-
-int sph_directions_grad(sph_dtype dtype, size_t m, size_t n, const void *theta, const void *kept,
-                        const void *du, void *dtheta, int threads)
-{
-    if (m)
-        NEED(theta, du, dtheta);
-    const struct direction_grads of = {.theta = theta, .kept = kept, .dw = du, .dtheta = dtheta};
-    return directions_backward(dtype, m, n, &of, threads);
-}
-
 int sph_directions_of(sph_dtype dtype, size_t m, size_t n, const void *w, void *theta, void *length)
 {
     if (n < 2 || (unsigned)dtype >= SPH_DTYPE_COUNT)

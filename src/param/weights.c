@@ -22,10 +22,10 @@ static const double norm_least = 1e-12, norm_most = 1e12;
 struct call {
     const struct kernels *k;
     size_t m, n, workers;
-    const char *u, *length;
-    const char *dw;      /* NULL: forward */
-    char *out, *dlength; /* w or du */
-    char *memory;        /* (workers) of 2 WIDTH numbers and 2 n doubles */
+    const char *u, *length; /* length NULL: 1 */
+    const char *dw;         /* NULL: forward */
+    char *out, *dlength;    /* w or du */
+    char *memory;           /* (workers) of 2 WIDTH numbers and 2 n doubles */
 };
 
 static void side_by_side(const struct kernels *k, double value, char *out)
@@ -81,7 +81,8 @@ static void row_in_double(const struct call *call, size_t j, double length, doub
             along += u[i] * dw[i];
         for (size_t i = 0; i < n; i++)
             u[i] = norm > 0 ? length / norm * (dw[i] - along * u[i]) : 0;
-        k->from_double(1, &along, param_at(k, call->dlength, j));
+        if (call->dlength)
+            k->from_double(1, &along, param_at(k, call->dlength, j));
     } else
         for (size_t i = 0; i < n; i++)
             u[i] *= length;
@@ -94,8 +95,9 @@ static void row(const struct call *call, size_t j, char *memory)
     size_t n = call->n;
     const char *u = param_at(k, call->u, j * n);
     char *out = param_at(k, call->out, j * n);
-    double length, norm = sqrt(k->sum_squares(n, u));
-    k->to_double(1, param_at(k, call->length, j), &length);
+    double length = 1, norm = sqrt(k->sum_squares(n, u));
+    if (call->length)
+        k->to_double(1, param_at(k, call->length, j), &length);
     if (!(norm > norm_least && norm < norm_most)) {
         row_in_double(call, j, length, (double *)param_at(k, memory, 2 * WIDTH));
         return;
@@ -107,7 +109,8 @@ static void row(const struct call *call, size_t j, char *memory)
     const char *dw = param_at(k, call->dw, j * n);
     double along = dot(k, n, u, dw) / norm;
     combine(k, n, length / norm, dw, -length / norm * along / norm, u, out, memory);
-    k->from_double(1, &along, param_at(k, call->dlength, j));
+    if (call->dlength)
+        k->from_double(1, &along, param_at(k, call->dlength, j));
 }
 
 static size_t share(const struct call *call)
@@ -154,7 +157,7 @@ int sph_weights(sph_dtype dtype, sph_param param, size_t m, size_t n, const void
                 void *w, void *kept, int threads)
 {
     if (m)
-        NEED(first, length, w);
+        NEED(first, w);
     if (param == SPH_PARAM_GMP)
         return directions_forward(dtype, m, n, first, length, w, kept, threads);
     if (param != SPH_PARAM_SPHERE)
@@ -167,7 +170,7 @@ int sph_weights_grad(sph_dtype dtype, sph_param param, size_t m, size_t n, const
 {
     NEED(of);
     if (m)
-        NEED(of->first, of->length, of->dw, of->dfirst, of->dlength);
+        NEED(of->first, of->dw, of->dfirst);
     if (param == SPH_PARAM_GMP) {
         const struct direction_grads grads = {.theta = of->first,
                                               .length = of->length,

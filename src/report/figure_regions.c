@@ -57,8 +57,7 @@ static int write_panel(struct figure *figure, const struct panel *panel, size_t 
     regions_add_polygons(figure, regions);
     panels_columns(figure, number, "decision", "x1 x2: a block per piece of the line between classes");
     regions_add_decision(figure, regions);
-    panels_number(figure, "pieces", number,
-                  (double)sph_regions_segments(regions, &(const sph_segment *){NULL}));
+    panels_number(figure, "pieces", number, (double)regions->segments);
     sph_regions_free(regions);
     return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/levels.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "rows/tool.h"
 
 void sph_data_free(sph_data *data)
@@ -124,12 +125,80 @@ static int name_arrays(sph_data *data)
     return classes ? data_number_labels(data, classes) : 0;
 }
 
+/* *out <- a copy of the weights, of rows or of classes. */
+static int set_weights(double **out, const double *weights, size_t count, const char *key, const char *what)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(weights[i] >= 0 && isfinite(weights[i])))
+            return sph_fail_key(SPH_EARG, key, "%s %zu has %g, expected a number from 0 on", what, i,
+                                weights[i]);
+    double *copy = mem_copy(weights, count, sizeof *copy);
+    if (!copy)
+        return SPH_EMEMORY;
+    mem_free(*out);
+    *out = copy;
+    return 0;
+}
+
+int data_set_weights(sph_data *data, const double *weights)
+{
+    return set_weights(&data->side[COLUMN_WEIGHT], weights, data->rows, "weights", "row");
+}
+
+int data_set_class_weights(sph_data *data, const double *weights)
+{
+    if (data->task == SPH_TASK_REGRESSION)
+        return sph_fail_key(SPH_EARG, "class_weight", "the task is regression, which has no classes");
+    return set_weights(&data->class_weights, weights, data->classes, "class_weight", "class");
+}
+
+int data_set_classes(sph_data *data, size_t classes)
+{
+    size_t most = data->task == SPH_TASK_BINARY ? 2 : 1000000;
+    if (data->task == SPH_TASK_REGRESSION || classes < data->classes || classes > most)
+        return sph_fail_key(SPH_EARG, "classes", "%zu, expected %zu to %zu", classes, data->classes,
+                            data->task == SPH_TASK_REGRESSION ? 0 : most);
+    mem_free_texts(data->labels, data->classes);
+    mem_free(data->class_weights);
+    data->class_weights = NULL;
+    data->classes = 0;
+    return data_number_labels(data, classes);
+}
+
+int data_set_val(sph_data *data, size_t rows)
+{
+    if (data->test_from || data->side[COLUMN_GROUP] || data->side[COLUMN_TIME])
+        return sph_fail_key(SPH_EARG, "val", "not used with data that have a test set, groups or times");
+    if (rows >= data->rows)
+        return sph_fail_key(SPH_EARG, "val", "%zu of %zu rows leave no training rows", rows, data->rows);
+    data->counts.val = rows;
+    return 0;
+}
+
+static int set_all(sph_data *data, const sph_array_opts *opts)
+{
+    int err = 0;
+    if (opts->classes)
+        err = data_set_classes(data, opts->classes);
+    if (!err && opts->weights)
+        err = data_set_weights(data, opts->weights);
+    if (!err && opts->class_weights)
+        err = data_set_class_weights(data, opts->class_weights);
+    if (!err && opts->val)
+        err = data_set_val(data, opts->val);
+    return err;
+}
+
 int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_t rows, size_t features,
-                         size_t targets, sph_task task)
+                         size_t targets, sph_task task, const sph_array_opts *opts)
 {
     NEED(out);
     size_t x_count, y_count;
     *out = NULL;
+    sph_array_opts own = {.size = sizeof own};
+    int err = opts ? SIZED_TAKE(&own, opts, sph_array_opts) : 0;
+    if (err < 0)
+        return err;
     if (!rows || !features || !targets)
         return sph_fail_key(SPH_EARG, "data",
                             "%zu rows of %zu features and %zu targets, expected at least one of each", rows,
@@ -149,7 +218,7 @@ int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_
                        .reading.missing = SPH_MISSING_MEAN};
     data->x = mem_get(x_count, sizeof *x);
     data->y = mem_get(y_count, sizeof *y);
-    int err = data->x && data->y ? 0 : SPH_EMEMORY;
+    err = data->x && data->y ? 0 : SPH_EMEMORY;
     if (!err) {
         memcpy(data->x, x, x_count * sizeof *x);
         memcpy(data->y, y, y_count * sizeof *y);
@@ -159,65 +228,13 @@ int sph_data_from_arrays(sph_data **out, const double *x, const double *y, size_
         err = name_arrays(data);
     else
         data->classes = 0;
+    if (!err)
+        err = set_all(data, &own);
     if (err < 0) {
         sph_data_free(data);
         return err;
     }
     *out = data;
-    return 0;
-}
-
-/* *out <- a copy of the weights, of rows or of classes. */
-static int set_weights(double **out, const double *weights, size_t count, const char *key, const char *what)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(weights[i] >= 0 && isfinite(weights[i])))
-            return sph_fail_key(SPH_EARG, key, "%s %zu has %g, expected a number from 0 on", what, i,
-                                weights[i]);
-    double *copy = mem_copy(weights, count, sizeof *copy);
-    if (!copy)
-        return SPH_EMEMORY;
-    mem_free(*out);
-    *out = copy;
-    return 0;
-}
-
-int sph_data_set_weights(sph_data *data, const double *weights)
-{
-    NEED(data, weights);
-    return set_weights(&data->side[COLUMN_WEIGHT], weights, data->rows, "weights", "row");
-}
-
-int sph_data_set_class_weights(sph_data *data, const double *weights)
-{
-    NEED(data, weights);
-    if (data->task == SPH_TASK_REGRESSION)
-        return sph_fail_key(SPH_EARG, "class_weight", "the task is regression, which has no classes");
-    return set_weights(&data->class_weights, weights, data->classes, "class_weight", "class");
-}
-
-int sph_data_set_classes(sph_data *data, size_t classes)
-{
-    NEED(data);
-    size_t most = data->task == SPH_TASK_BINARY ? 2 : 1000000;
-    if (data->task == SPH_TASK_REGRESSION || classes < data->classes || classes > most)
-        return sph_fail_key(SPH_EARG, "classes", "%zu, expected %zu to %zu", classes, data->classes,
-                            data->task == SPH_TASK_REGRESSION ? 0 : most);
-    mem_free_texts(data->labels, data->classes);
-    mem_free(data->class_weights);
-    data->class_weights = NULL;
-    data->classes = 0;
-    return data_number_labels(data, classes);
-}
-
-int sph_data_set_val(sph_data *data, size_t rows)
-{
-    NEED(data);
-    if (data->test_from || data->side[COLUMN_GROUP] || data->side[COLUMN_TIME])
-        return sph_fail_key(SPH_EARG, "val", "not used with data that have a test set, groups or times");
-    if (rows >= data->rows)
-        return sph_fail_key(SPH_EARG, "val", "%zu of %zu rows leave no training rows", rows, data->rows);
-    data->counts.val = rows;
     return 0;
 }
 
@@ -231,11 +248,6 @@ size_t sph_data_rows(const sph_data *data)
 size_t sph_data_features(const sph_data *data)
 {
     return data ? data->features : 0;
-}
-
-size_t sph_data_targets(const sph_data *data)
-{
-    return data ? data->targets : 0;
 }
 
 size_t sph_data_outputs(const sph_data *data)

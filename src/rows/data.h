@@ -134,6 +134,12 @@ static inline int data_is_images(const sph_data *data)
     return data->image.channels > 0;
 }
 
+/* What sph_array_opts has, for data of any source; the weights are copied. val: of data from arrays only. */
+int data_set_weights(sph_data *data, const double *weights);
+int data_set_class_weights(sph_data *data, const double *weights);
+int data_set_classes(sph_data *data, size_t classes);
+int data_set_val(sph_data *data, size_t rows);
+
 /* What options depend on. */
 struct data_facts {
     size_t rows, classes, height, width;

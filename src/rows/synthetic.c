@@ -140,7 +140,7 @@ static int take_apart(sph_data **out, const struct synthetic *set)
         y[i] = set->values[i * set->columns + features];
     }
     if (!err)
-        err = sph_data_from_arrays(out, x, y, set->rows, features, 1, set->task);
+        err = sph_data_from_arrays(out, x, y, set->rows, features, 1, set->task, NULL);
     mem_free(x);
     mem_free(y);
     return err;

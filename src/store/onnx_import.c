@@ -223,10 +223,9 @@ static int find_output(struct import *import, int *out)
 
 /* ---------------------------------------------------------------- the file */
 
-/* Caller frees with model_free_members. */
-static int import_members(sph_net ***out, const char *path, sph_imported *result)
+int sph_nets_import(sph_net ***out, size_t *count, const char *path, sph_imported *result)
 {
-    NEED(out, path);
+    NEED(out, count, path);
     struct import import = {0};
     size_t members = 0, rows = 0;
     int output = -1, err;
@@ -242,59 +241,16 @@ static int import_members(sph_net ***out, const char *path, sph_imported *result
         (err = import_nets(&import, output, out, &members, &rows)) < 0)
         goto out;
     const Onnx__Node *first = import.first_dropped;
-    *result = (sph_imported){.nodes = import.file.graph->n_node,
-                             .dropped = members > 1 ? 0 : import.dropped,
-                             .members = members,
-                             .rows = rows};
+    *count = members;
+    if (!result)
+        goto out;
+    *result = (sph_imported){
+        .nodes = import.file.graph->n_node, .dropped = members > 1 ? 0 : import.dropped, .rows = rows};
     if (first && members == 1)
         snprintf(result->first, sizeof result->first, "%s (%s)", onnx_word(first->name),
                  onnx_word(first->op_type));
     sph_plain(result->first, strlen(result->first));
 out:
     import_free(&import);
-    return err;
-}
-
-int sph_net_import(sph_net **out, const char *path, sph_imported *result)
-{
-    sph_imported ignored;
-    sph_net **nets = NULL;
-    NEED(out, path);
-    result = result ? result : &ignored;
-    int err = import_members(&nets, path, result);
-    if (err < 0)
-        return err;
-    if (result->members > 1) {
-        model_free_members(nets, result->members);
-        return sph_fail_of(
-            SPH_EFORMAT, path, 0, "members",
-            "an ensemble of %zu nets, expected one net; spherelu import and sph_import read it",
-            result->members);
-    }
-    *out = nets[0];
-    mem_free(nets);
-    return 0;
-}
-
-int sph_import(const char *in, const char *out, sph_imported *result)
-{
-    NEED(in, out);
-    sph_imported ignored = {0};
-    sph_net **nets = NULL;
-    json_t *data;
-    sph_imported *here = result ? result : &ignored;
-    int err = import_members(&nets, in, here);
-    if (err < 0)
-        return err;
-    if (!(err = model_note(&data, nets[0], in)))
-        err = model_save_members(out, nets, here->members, data);
-    json_decref(data);
-    here->learned = here->members * sph_net_learned(nets[0]);
-    here->net = NULL;
-    if (!err && result) {
-        result->net = nets[0];
-        nets[0] = NULL;
-    }
-    model_free_members(nets, here->members);
     return err;
 }

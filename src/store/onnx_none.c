@@ -3,6 +3,7 @@
  * ONNX where the library was built without protobuf-c. */
 #include "base/error.h"
 #include "store/onnx.h"
+#include "store/tool.h"
 
 static int refuse(const char *path)
 {
@@ -29,17 +30,9 @@ int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *
     return refuse(path);
 }
 
-int sph_import(const char *in, const char *out, sph_imported *result)
+int sph_nets_import(sph_net ***out, size_t *count, const char *path, sph_imported *result)
 {
-    (void)out;
-    (void)result;
-    return refuse(in);
-}
-
-int sph_net_import(sph_net **out, const char *path, sph_imported *result)
-{
-    NEED(out, path);
-    (void)out;
+    NEED(out, count, path);
     (void)result;
     return refuse(path);
 }

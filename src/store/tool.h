@@ -6,6 +6,9 @@
 
 #include "spherelu/store.h"
 
+/* The scores of one net as an ONNX graph, with or without SPH_EXPORT_RAW. */
+int sph_net_export(const sph_net *net, const char *path, const sph_export_opts *opts);
+
 /* From file to file: open, convert, save. A chain of dense layers without a description becomes such a file again, with
  * the metadata and the biases that it had. */
 typedef struct sph_convert_opts {

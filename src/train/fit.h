@@ -45,6 +45,10 @@ struct fit_fold {
 int fit_new_beside(sph_trainer **out, sph_net *net, const sph_trainer *first, const sph_data *data,
                    const sph_split *split, struct fit_fold fold, const sph_train_opts *opts);
 
+/* Loads only the state of the optimizer and its number of steps from the bytes of sph_trainer_save_state: the trainer's net may have
+ * been trained on other data before. The net keeps its weights. */
+int trainer_load_optimizer(sph_trainer *trainer, const void *bytes, size_t size);
+
 /* Trains; then the net holds the best or last weights. On divergence result says so and the error is
  * returned. */
 int fit_run(sph_trainer *trainer, const sph_observer *observers, size_t count, sph_result *result);

@@ -213,7 +213,7 @@ int sph_trainer_load_state(sph_trainer *trainer, const void *bytes, size_t size)
     return 0;
 }
 
-int sph_trainer_load_optimizer(sph_trainer *trainer, const void *bytes, size_t size)
+int trainer_load_optimizer(sph_trainer *trainer, const void *bytes, size_t size)
 {
     NEED(trainer, bytes);
     struct trainer_span spans[TRAINER_SPANS];

@@ -86,10 +86,12 @@ FUZZ void fuzz_data(const char *path)
     }
     double sum = 0;
     const double *x = sph_data_x(data), *y = sph_data_y(data);
-    size_t rows = sph_data_rows(data);
+    size_t rows = sph_data_rows(data), columns = sph_data_outputs(data);
+    if (sph_data_task(data) != SPH_TASK_REGRESSION)
+        columns = 1;
     for (size_t i = 0; x && i < rows * sph_data_features(data); i++)
         sum += x[i];
-    for (size_t i = 0; y && i < rows * sph_data_targets(data); i++)
+    for (size_t i = 0; y && i < rows * columns; i++)
         sum += y[i];
     fuzz_sum = sum;
     sph_data_free(data);

@@ -4,6 +4,7 @@
  * options of a job take or refuse them. */
 #include "cli/cli.h"
 #include "fuzz.h"
+#include "job/job.h"
 
 const struct command *const cli_commands[COMMANDS] = {CLI_COMMANDS(CLI_COMMAND_ROW)};
 
@@ -42,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     if (args_parse(&args, command, count, words, 0))
         return 0;
     read_values(&args);
-    if (!command->takes_job || sph_job_new(&job) < 0)
+    if (!command->takes_job || job_new(&job, 0) < 0)
         return 0;
     for (size_t k = 0; k < args.count; k++)
         if (args.value[k])

@@ -4,12 +4,13 @@
 #include "fuzz.h"
 #include "base/memory.h"
 #include "job/config.h"
+#include "job/job.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 {
     struct sph_job *job = NULL, *back = NULL;
     char *text = NULL, *again = NULL;
-    if (sph_job_new(&job) < 0 || sph_job_new(&back) < 0)
+    if (job_new(&job, 0) < 0 || job_new(&back, 0) < 0)
         abort();
     if (config_read(&job->request.asked, fuzz_file("config.yaml", bytes, length)) == 0 &&
         config_write(&job->request.asked, &text) == 0) {

@@ -5,8 +5,10 @@
  * their lengths. */
 #include "fuzz.h"
 #if __has_include("onnx.pb-c.h")
+#include "import_net.h"
 #include "onnx.pb-c.h"
 #include "store/onnx_check.h"
+#include "store/tool.h"
 
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t length, size_t most);
 
@@ -209,7 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
 #if __has_include("onnx.pb-c.h")
     onnx_check_most = 1e6; /* graphs, not multiplications, are what is tried */
 #endif
-    if (sph_net_import(&net, fuzz_file("a.onnx", bytes, length), NULL) < 0) {
+    if (import_net(&net, fuzz_file("a.onnx", bytes, length), NULL) < 0) {
         if (strstr(sph_error(), "not read correctly")) /* the import took the graph for another function */
             abort();
         return 0;

@@ -83,9 +83,9 @@ def _forward(theta: Tensor) -> tuple[Tensor, Tensor]:
         return scan(theta), theta.new_empty(0)
     theta = theta.detach().contiguous()
     m, n = theta.shape[0], theta.shape[1] + 1
-    library = lib()
-    u, kept = theta.new_empty(m, n), theta.new_empty(m, library.sph_directions_kept(n))
-    check(library.sph_directions(_DTYPES[theta.dtype], m, n, _address(theta), _address(u), _address(kept), _threads(m * n)))
+    u, kept = theta.new_empty(m, n), theta.new_empty(m, lib().sph_directions_kept(n))
+    places = theta.data_ptr(), None, u.data_ptr(), kept.data_ptr()
+    check(lib().sph_weights(_DTYPES[theta.dtype], _abi.SPH_PARAM_GMP, m, n, *places, _threads(m * n)))
     return u, kept
 
 
@@ -95,8 +95,9 @@ def _backward(theta: Tensor, kept: Tensor | None, du: Tensor) -> Tensor:
     theta, du = theta.detach().contiguous(), du.detach().contiguous()
     m, n = du.shape
     dtheta = torch.empty_like(theta)
-    known = None if kept is None else _address(kept)
-    check(lib().sph_directions_grad(_DTYPES[theta.dtype], m, n, _address(theta), known, _address(du), _address(dtheta), _threads(m * n)))
+    known = None if kept is None else kept.data_ptr()
+    of = _abi.sph_weights_grads(first=theta.data_ptr(), kept=known, dw=du.data_ptr(), dfirst=dtheta.data_ptr())
+    check(lib().sph_weights_grad(_DTYPES[theta.dtype], _abi.SPH_PARAM_GMP, m, n, ctypes.byref(of), _threads(m * n)))
     return dtheta
 
 
