@@ -175,12 +175,15 @@ static void images_without_a_network_get_a_small_resnet(void **state)
     options_free(&spec);
 
     struct job_request hidden = request(1, "hidden", "20", NULL);
+    assert_int_equal(defaults_folder_side(&hidden), 64);
     spec = resolved(&hidden, &images);
     assert_value(&spec, OPTION_NET, "mlp", ORIGIN_DEFAULT);
     assert_value(&spec, OPTION_NORM, "none", ORIGIN_DEFAULT);
     options_free(&spec);
 
     struct job_request fixed = request(0, NULL), reference = request(1, "protocol", "reference", NULL);
+    assert_int_equal(defaults_folder_side(&fixed), 0);
+    assert_int_equal(defaults_folder_side(&reference), 0);
     spec = resolved(&fixed, &images);
     assert_value(&spec, OPTION_NET, "mlp", ORIGIN_DEFAULT);
     options_free(&spec);

@@ -125,11 +125,17 @@ static int is_our_choice(const struct resolving *r)
     return spec_is_new(r->spec) && !options_given(r->spec, OPTION_NET);
 }
 
-int defaults_image_net(const struct job_request *request)
+static int recommends(const struct job_request *request)
 {
     const struct job_spec *asked = &request->asked;
     int reference = options_given(asked, OPTION_PROTOCOL) && asked->options.protocol == PROTOCOL_REFERENCE;
-    if (!request->recommends || reference)
+    return request->recommends && !reference;
+}
+
+int defaults_image_net(const struct job_request *request)
+{
+    const struct job_spec *asked = &request->asked;
+    if (!recommends(request))
         return 0;
     return options_given(asked, OPTION_NET) ? net_kind((sph_net_kind)asked->options.net)->make != NULL
                                             : !options_given(asked, OPTION_HIDDEN);
@@ -137,7 +143,7 @@ int defaults_image_net(const struct job_request *request)
 
 size_t defaults_folder_side(const struct job_request *request)
 {
-    return defaults_image_net(request) && spec_is_new(&request->asked) ? FOLDER_SIDE : 0;
+    return recommends(request) && spec_is_new(&request->asked) ? FOLDER_SIDE : 0;
 }
 
 /* The net's own rate is meant for its own batch; another one changes it. A batch of 0 is all rows. */
@@ -346,7 +352,7 @@ static const struct default_row rows[] = {
     {OPTION_SKIP_BAD, FOR_ALL, has_pictures, "false", NULL, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SIZE, FOR_ALL, has_pictures, NULL, picture_size,
-     "64 for folders, 224 with --init FILE or --net mlp; other images keep their size"},
+     "64 for image folders, 224 for image folders with --init FILE; other images keep their size"},
     {OPTION_DECODE, FOR_ALL, has_pictures, NULL, picture_decode, "exact"},
     {OPTION_DECODE, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_AUGMENT, FOR_ALL, has_pictures, "crop", NULL, "crop for folders of images"},
