@@ -417,7 +417,7 @@ static const struct default_row rows[] = {
     {OPTION_SCHEDULE, FOR_IMAGE_NETS, NULL, "cosine", NULL, NULL},
     {OPTION_PATIENCE, FOR_REFERENCE, is_image_net, "10", NULL, NULL},
     {OPTION_PATIENCE, FOR_REFERENCE, NULL, "100", NULL, NULL},
-    {OPTION_PATIENCE, FOR_TABLES, falls_to_zero, "0", NULL, "0, 100 if --schedule is given"},
+    {OPTION_PATIENCE, FOR_TABLES, falls_to_zero, "0", NULL, "0, or 100 if --schedule is set"},
     {OPTION_MONITOR, FOR_REFERENCE, has_top5, "val_top5", NULL, NULL},
     {OPTION_MONITOR, FOR_REFERENCE, is_image_net, "val_accuracy", NULL, NULL},
     {OPTION_MONITOR, FOR_REFERENCE, is_regression, "val_mse", NULL, NULL},
@@ -430,7 +430,7 @@ static const struct default_row rows[] = {
     {OPTION_STANDARDIZE, FOR_ALL, NULL, NULL, loss_scaling, "auto"},
 
     {OPTION_ENSEMBLE, FOR_TABLES, is_left_open, "5", NULL,
-     "5 if no network or training option is given, otherwise 1"},
+     "5, or 1 if another network or training option is set"},
     {OPTION_ENSEMBLE_VAL, FOR_ALL, can_fold, "folds", NULL, "folds"},
     {OPTION_ENSEMBLE_VAL, FOR_ALL, is_ensemble, "one", NULL, "one with --group, --time or another protocol"},
     {OPTION_THREADS, FOR_TABLES, is_ensemble, NULL, table_threads,
