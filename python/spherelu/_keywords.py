@@ -51,11 +51,11 @@ class TrainOptions(TypedDict, total=False):
     indicators: Literal["scaled", "raw"] | str | None
     """indicator columns of text columns: scale them like other features, or leave them as 0 and 1"""
     test: Real | None
-    """fraction of the samples in the test set; 0: no test set; datasets that come with a test set use it, and F has no
-    effect; with test 0, this set is not used"""
+    """fraction of the samples in the test set; 0: no test set; datasets and image folders with their own test set use
+    it for every F except 0"""
     val: Real | None
-    """fraction of the remaining samples in the validation set, which selects the best epoch; ensembles: each network
-    has a different fold of this size"""
+    """fraction of the samples outside the test set that is the validation set, which selects the best epoch; ensembles:
+    each network has a different fold of this size"""
     split: Literal["random", "stratified", "sklearn"] | str | None
     """how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does"""
     rows: Whole | None
@@ -75,7 +75,8 @@ class TrainOptions(TypedDict, total=False):
     colour: crop and AlexNet's color shift; crop and colour are for image folders"""
     size: Whole | None
     """height and width of images in pixels; eval and predict use the same value; image folders: images are resized and
-    cropped to N x N; other images: blocks of pixels are averaged, so N must divide the side of the images"""
+    cropped to N x N; other images: blocks of pixels are averaged, so N must divide the side of the images; init FILE:
+    start from a saved model (see help_all)"""
     eval_side: Whole | None
     """image folders: in evaluation, the shorter side is resized to N before the center crop to size; stored with the
     run"""
@@ -186,8 +187,7 @@ class TrainOptions(TypedDict, total=False):
     """small: recompute the outputs of bn and imn in the backward pass instead of storing them; same results, slower"""
     epochs: Whole | None
     """maximum number of passes over the training set; with more than 50,000 training samples (images: 10,000), the
-    default is smaller, to save time; tables: if you set schedule (even to cosine), the default is 1000, with early
-    stopping (patience 100)"""
+    default is smaller, to save time; tables: with another schedule than cosine, the default is 1000"""
     schedule: Literal["none", "cosine"] | str | None
     """learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
     plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without an improvement of more than 0.0001; cosine:
@@ -195,7 +195,8 @@ class TrainOptions(TypedDict, total=False):
     warmup: Real | None
     """number of epochs in which the learning rate increases linearly to its value"""
     patience: Whole | None
-    """stop after N epochs without an improvement of the validation loss (or of monitor); 0: never"""
+    """stop after N epochs without an improvement of the validation loss (or of monitor); 0: never; no effect if N is
+    not smaller than epochs"""
     monitor: str | None
     """metric that selects the epoch: train_loss, or val_ and the name of a metric"""
     train_scores: Switch | None
@@ -223,8 +224,8 @@ class TrainOptions(TypedDict, total=False):
     tune: Whole | None
     """before training, search for the learning rate, hidden units and batch size by successive halving on the
     validation set (only for net mlp); N: search budget, in units of one full training run, for example 10; options that
-    you set are not changed; all cores are used; tune.json lists the candidates; does not change the default of
-    ensemble"""
+    you set are not changed; all cores are used; tune.json lists the candidates; tune alone still trains an ensemble of
+    five networks"""
     record: str | None
     """what to record in boundaries.npz; + joins several of these; boundaries: how far each step moves the boundary of
     each unit (the hyperplane on which it becomes active), and the position of the boundary at every epoch;
@@ -348,8 +349,8 @@ class Keywords:
         indicators : scaled|raw, default None
             indicator columns of text columns: scale them like other features, or leave them as 0 and 1
         val : F, default None
-            fraction of the remaining samples in the validation set, which selects the best epoch; ensembles: each
-            network has a different fold of this size
+            fraction of the samples outside the test set that is the validation set, which selects the best epoch;
+            ensembles: each network has a different fold of this size
         split : random|stratified|sklearn, default None
             how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does
         eval_side : N, default None
@@ -457,8 +458,7 @@ class Keywords:
             slower
         epochs : N, default None
             maximum number of passes over the training set; with more than 50,000 training samples (images: 10,000), the
-            default is smaller, to save time; tables: if you set schedule (even to cosine), the default is 1000, with
-            early stopping (patience 100)
+            default is smaller, to save time; tables: with another schedule than cosine, the default is 1000
         schedule : none|step:E,E:F|plateau:N:F:D|cosine, default None
             learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
             plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without an improvement of more than 0.0001; cosine:
@@ -466,7 +466,8 @@ class Keywords:
         warmup : EPOCHS, default None
             number of epochs in which the learning rate increases linearly to its value
         patience : N, default None
-            stop after N epochs without an improvement of the validation loss (or of monitor); 0: never
+            stop after N epochs without an improvement of the validation loss (or of monitor); 0: never; no effect if N
+            is not smaller than epochs
         monitor : METRIC, default None
             metric that selects the epoch: train_loss, or val_ and the name of a metric
         train_scores : bool, default None

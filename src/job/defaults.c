@@ -67,10 +67,10 @@ static int table_epochs(const struct resolving *r, enum option_id id)
     return put_epochs(r, id, rows_seen, r->facts->rows < LARGE ? 200 : 100, EPOCHS_LEAST);
 }
 
-/* A rate that falls to 0 ends by itself. */
+/* A rate that falls to 0 ends by itself. The same is true if --schedule names the default. */
 static int falls_to_zero(const struct resolving *r)
 {
-    return !options_given(r->spec, OPTION_SCHEDULE);
+    return !options_given(r->spec, OPTION_SCHEDULE) || !strcmp(r->spec->options.schedule, "cosine");
 }
 
 /* No network and no way to train it was asked for. Weights of classes are about the task, and --tune looks for what was
@@ -417,7 +417,7 @@ static const struct default_row rows[] = {
     {OPTION_SCHEDULE, FOR_IMAGE_NETS, NULL, "cosine", NULL, NULL},
     {OPTION_PATIENCE, FOR_REFERENCE, is_image_net, "10", NULL, NULL},
     {OPTION_PATIENCE, FOR_REFERENCE, NULL, "100", NULL, NULL},
-    {OPTION_PATIENCE, FOR_TABLES, falls_to_zero, "0", NULL, "0, or 100 if --schedule is set"},
+    {OPTION_PATIENCE, FOR_TABLES, falls_to_zero, "0", NULL, "0, or 100 with another --schedule than cosine"},
     {OPTION_MONITOR, FOR_REFERENCE, has_top5, "val_top5", NULL, NULL},
     {OPTION_MONITOR, FOR_REFERENCE, is_image_net, "val_accuracy", NULL, NULL},
     {OPTION_MONITOR, FOR_REFERENCE, is_regression, "val_mse", NULL, NULL},

@@ -70,7 +70,7 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "\ntable: .csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd; - for standard "        \
       "input"                                                                                                \
       "\nimages: a folder of .jpg and .png files with one sub-folder per class, or with folders "            \
-      "train and val that contain these sub-folders"                                                         \
+      "train and val that contain these sub-folders; val is the test set"                                    \
       "\nnames: crescents, levy, banana, boston, cifar10, mnist and others; spherelu data list shows"        \
       " all of them"                                                                                         \
       "\ncifar10, cifar100, mnist, fashion-mnist and imagenet32 can also be given as the path of "           \
@@ -113,10 +113,10 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "indicator columns of text columns: scale them like other features, or leave them as 0 and 1")         \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
       "fraction of the samples in the test set; 0: no test set"                                              \
-      "\ndatasets that come with a test set use it, and F has no effect; with --test 0, "                    \
-      "this set is not used")                                                                                \
+      "\ndatasets and image folders with their own test set use it for every F except 0")                    \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
-      "fraction of the remaining samples in the validation set, which selects the best epoch"                \
+      "fraction of the samples outside the test set that is the validation set, which selects the best "     \
+      "epoch"                                                                                                \
       "\nensembles: each network has a different fold of this size")                                         \
     X(SPLIT, split, "split", WORD, SPLIT, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),               \
       "how samples are divided: at random, with equal class proportions, or exactly as scikit-learn "        \
@@ -140,7 +140,8 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
       "height and width of images in pixels; eval and predict use the same value"                            \
       "\nimage folders: images are resized and cropped to N x N"                                             \
-      "\nother images: blocks of pixels are averaged, so N must divide the side of the images")              \
+      "\nother images: blocks of pixels are averaged, so N must divide the side of the images"               \
+      "\n--init FILE: start from a saved model (see --help-all)")                                            \
     X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
       "image folders: in evaluation, the shorter side is resized to N before the center crop to --size; "    \
       "stored with the run")                                                                                 \
@@ -267,14 +268,14 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
       "maximum number of passes over the training set"                                                       \
       "\nwith more than 50,000 training samples (images: 10,000), the default is smaller, to save time"      \
-      "\ntables: if you set --schedule (even to cosine), the default is 1000, with early stopping "          \
-      "(--patience 100)")                                                                                    \
+      "\ntables: with another --schedule than cosine, the default is 1000")                                  \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
       OPTION_WORDS(SPH_SCHEDULES), "learning rate schedule" SPH_SCHEDULES(OPTION_THEN_HELP))                 \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
       "number of epochs in which the learning rate increases linearly to its value")                         \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
-      "stop after N epochs without an improvement of the validation loss (or of --monitor); 0: never")       \
+      "stop after N epochs without an improvement of the validation loss (or of --monitor); 0: never"        \
+      "\nno effect if N is not smaller than --epochs")                                                       \
     X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
       "metric that selects the epoch: train_loss, or val_ and the name of a metric")                         \
     X(TRAIN_SCORES, train_scores, "train-scores", SWITCH, ANY, "false", "training", "train_scores", NULL,    \
@@ -306,7 +307,7 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "the validation set (only for --net mlp)"                                                              \
       "\nN: search budget, in units of one full training run, for example 10"                                \
       "\noptions that you set are not changed; all cores are used; tune.json lists the candidates"           \
-      "\ndoes not change the default of --ensemble")                                                         \
+      "\n--tune alone still trains an ensemble of five networks")                                            \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
       "what to record in boundaries.npz; + joins several of these"                                           \
       "\nboundaries: how far each step moves the boundary of each unit (the hyperplane on which it "         \
