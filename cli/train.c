@@ -509,8 +509,8 @@ static const sph_option options[] = {
     {"no-report", NULL, "", "run", "do not write report.html, the page with scores, curves and predictions"},
     {"resume", NULL, "", "run",
      "continue an interrupted run from the checkpoint in --out\n"
-     "other options can be left out, or must have the values of the run\n"
-     "with --schedule none, step or plateau, --epochs can be larger than before (with cosine, it cannot)"},
+     "you need not repeat the other options; if you do, they must have the same values\n"
+     "exception: --epochs can be larger than before, unless --schedule is cosine"},
     {"dry-run", NULL, "", "run",
      "measure a few steps, print the sizes of the three sets and the expected time, memory and disk space, "
      "and write nothing"},
@@ -536,13 +536,13 @@ const struct command command_train = {
     .usage = "--data FILE|NAME [--target COL] ... --out DIR",
     .about = "Splits the data into a training, a validation and a test set, trains a network on the CPU, and "
              "writes the model, its scores and a report into the run folder --out.\n"
-             "For a table, the default is an ensemble of five networks. If you set any option of the groups "
-             "'network' and 'training' below, except --ensemble, --tune and --class-weight, a single network "
-             "is trained. Options that you do not set keep their defaults.\n"
+             "For a table, the default is an ensemble of five networks. If you set an option of the groups "
+             "'network' or 'training' below (other than --tune), a single network is trained; add "
+             "--ensemble 5 to train five.\n"
              "Ctrl-C stops after the current step and writes a checkpoint; --resume continues.",
     .often = 1,
     .main_options = "data target missing test val group net hidden param norm activation optimizer lr batch "
-                    "epochs schedule ensemble tune record out seed threads resume size json",
+                    "epochs schedule patience ensemble tune record out seed threads resume size json",
     .groups = groups,
     .listed = "metrics for --monitor val_NAME",
     .list = cli_metric,

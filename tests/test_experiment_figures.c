@@ -519,11 +519,11 @@ static void a_seed_is_shown_that_was_asked_for(void **state)
     char *script = drawn_with("seeds", NULL, "decision.gp"),
          *median = drawn_with("seeds", NULL, "decision.p0data.dat");
     char *caption = drawn_with("seeds", NULL, "decision.caption");
-    int is_zero = strstr(script, "foot_seed = 'seed 0, the median of 2'") != NULL;
-    assert_true(is_zero || strstr(script, "foot_seed = 'seed 1, the median of 2'"));
+    int is_zero = strstr(script, "foot_seed = 'seed 0, closest to the median scores of 2 seeds'") != NULL;
+    assert_true(is_zero || strstr(script, "foot_seed = 'seed 1, closest to the median scores of 2 seeds'"));
     assert_string_equal(median, is_zero ? zero : one);
-    assert_string_equal(caption,
-                        is_zero ? "Shown: seed 0, the median of 2." : "Shown: seed 1, the median of 2.");
+    assert_string_equal(caption, is_zero ? "Shown: seed 0, closest to the median scores of 2 seeds."
+                                         : "Shown: seed 1, closest to the median scores of 2 seeds.");
     const char *name = "decision";
     assert_fails(sph_figures(in_home("seeds"),
                              &(sph_figures_opts){.names = &name, .count = 1, .seed = &seed[2]}, NULL, NULL),

@@ -149,6 +149,28 @@ static void assert_value(const struct job_spec *spec, enum option_id id, const c
     assert_string_equal(option_origin_word((enum option_origin)spec->origin[id]), option_origin_word(origin));
 }
 
+/* Only another schedule than the default changes the defaults of epochs and patience. */
+static void an_explicit_cosine_keeps_the_epochs_of_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *schedule, *epochs, *patience;
+        int recommends;
+    } cases[] = {{"", "200", "0", 1},
+                 {"cosine", "200", "0", 1},
+                 {"none", "1000", "100", 1},
+                 {"cosine", "1000", "100", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job_request from = *cases[i].schedule
+                                      ? request(cases[i].recommends, "schedule", cases[i].schedule, NULL)
+                                      : request(cases[i].recommends, NULL);
+        struct job_spec spec = resolved(&from, &small);
+        assert_string_equal(options_text(&spec, OPTION_EPOCHS), cases[i].epochs);
+        assert_string_equal(options_text(&spec, OPTION_PATIENCE), cases[i].patience);
+        options_free(&spec);
+    }
+}
+
 static void images_without_a_network_get_a_small_resnet(void **state)
 {
     (void)state;
@@ -175,12 +197,15 @@ static void images_without_a_network_get_a_small_resnet(void **state)
     options_free(&spec);
 
     struct job_request hidden = request(1, "hidden", "20", NULL);
+    assert_int_equal(defaults_folder_side(&hidden), 64);
     spec = resolved(&hidden, &images);
     assert_value(&spec, OPTION_NET, "mlp", ORIGIN_DEFAULT);
     assert_value(&spec, OPTION_NORM, "none", ORIGIN_DEFAULT);
     options_free(&spec);
 
     struct job_request fixed = request(0, NULL), reference = request(1, "protocol", "reference", NULL);
+    assert_int_equal(defaults_folder_side(&fixed), 0);
+    assert_int_equal(defaults_folder_side(&reference), 0);
     spec = resolved(&fixed, &images);
     assert_value(&spec, OPTION_NET, "mlp", ORIGIN_DEFAULT);
     options_free(&spec);
@@ -294,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_of_train_are_those_that_its_help_names),
+        cmocka_unit_test(an_explicit_cosine_keeps_the_epochs_of_tables),
         cmocka_unit_test(images_without_a_network_get_a_small_resnet),
         cmocka_unit_test(a_value_has_the_origin_that_decided_it),
         cmocka_unit_test(a_stronger_origin_takes_the_place_of_a_weaker_one),

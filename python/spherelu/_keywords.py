@@ -51,10 +51,11 @@ class TrainOptions(TypedDict, total=False):
     indicators: Literal["scaled", "raw"] | str | None
     """indicator columns of text columns: scale them like other features, or leave them as 0 and 1"""
     test: Real | None
-    """fraction of the samples in the test set; 0: no test set; datasets that come with a test set use that one, unless
-    F is 0"""
+    """fraction of the samples in the test set; 0: no test set; datasets and image folders with their own test set use
+    it for every F except 0"""
     val: Real | None
-    """fraction of the samples outside the test set that forms the validation set, which selects the best epoch"""
+    """fraction of the samples outside the test set that is the validation set, which selects the best epoch; ensembles:
+    each network has a different fold of this size"""
     split: Literal["random", "stratified", "sklearn"] | str | None
     """how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does"""
     rows: Whole | None
@@ -74,7 +75,8 @@ class TrainOptions(TypedDict, total=False):
     colour: crop and AlexNet's color shift; crop and colour are for image folders"""
     size: Whole | None
     """height and width of images in pixels; eval and predict use the same value; image folders: images are resized and
-    cropped to N x N; other images: blocks of pixels are averaged, so N must divide the side of the images"""
+    cropped to N x N; other images: blocks of pixels are averaged, so N must divide the side of the images; init FILE:
+    start from a saved model (see help_all)"""
     eval_side: Whole | None
     """image folders: in evaluation, the shorter side is resized to N before the center crop to size; stored with the
     run"""
@@ -88,8 +90,9 @@ class TrainOptions(TypedDict, total=False):
     skip_bad: Switch | None
     """image folders: leave out files that cannot be decoded and report how many"""
     net: Literal["mlp", "vgg6", "resnet18", "resnet50", "mobile", "wrn28-2"] | str | None
-    """network architecture; mlp: dense layers; images are flattened; vgg6: the network of the papers, with six
-    convolutional layers; mobile: MobileNet version 1; wrn28-2: Wide ResNet with 28 layers and width factor 2"""
+    """network architecture; mlp: dense layers; images are flattened and get the defaults for tables; vgg6: VGG with six
+    convolutional layers, as used by Chen and Ge, who introduced gmp; mobile: MobileNet version 1; wrn28-2: Wide ResNet
+    with 28 layers and width factor 2"""
     hidden: Whole | Sequence[Whole] | npt.NDArray[np.integer[Any]] | None
     """number of units in each hidden layer of an mlp, for example 64,64; none: a linear model"""
     width: Real | None
@@ -135,7 +138,8 @@ class TrainOptions(TypedDict, total=False):
     loss: Literal["mae", "mse", "huber", "poisson", "bce", "ce"] | str | None
     """loss function"""
     class_weight: Literal["none", "balanced"] | str | None
-    """balanced: give all classes the same total weight in the training and validation loss"""
+    """balanced: give all classes the same total weight in the training and validation loss; does not change the default
+    of ensemble"""
     label_smoothing: Real | None
     """share of each class target that is spread over all classes"""
     huber_delta: Real | None
@@ -146,8 +150,9 @@ class TrainOptions(TypedDict, total=False):
     adam_form: Literal["torch", "keras"] | str | None
     """adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)"""
     lr: Real | None
-    """learning rate; the default is multiplied by 0.3 for rmsprop and by 0.1 for lion; for image networks, it is
-    proportional to the square root of the batch size (sgd: to the batch size)"""
+    """learning rate; adam, adamw and sgd have this default; rmsprop has 0.3 times and lion 0.1 times this value; image
+    networks: with other batch sizes than 128, the default is multiplied by the square root of N / 128 (sgd: by N /
+    128), where N is the batch size"""
     lr_theta: Real | None
     """factor on lr for angles (gmp) or unit vectors (sphere)"""
     lr_lambda: Real | None
@@ -182,8 +187,7 @@ class TrainOptions(TypedDict, total=False):
     """small: recompute the outputs of bn and imn in the backward pass instead of storing them; same results, slower"""
     epochs: Whole | None
     """maximum number of passes over the training set; with more than 50,000 training samples (images: 10,000), the
-    default is smaller, to save time; tables: if schedule is given, the default is 1000, with early stopping (patience
-    100)"""
+    default is smaller, to save time; tables: with another schedule than cosine, the default is 1000"""
     schedule: Literal["none", "cosine"] | str | None
     """learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
     plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without an improvement of more than 0.0001; cosine:
@@ -191,7 +195,8 @@ class TrainOptions(TypedDict, total=False):
     warmup: Real | None
     """number of epochs in which the learning rate increases linearly to its value"""
     patience: Whole | None
-    """stop after N epochs without an improvement of monitor; 0: never"""
+    """stop after N epochs without an improvement of the validation loss (or of monitor); 0: never; no effect if N is
+    not smaller than epochs"""
     monitor: str | None
     """metric that selects the epoch: train_loss, or val_ and the name of a metric"""
     train_scores: Switch | None
@@ -219,7 +224,8 @@ class TrainOptions(TypedDict, total=False):
     tune: Whole | None
     """before training, search for the learning rate, hidden units and batch size by successive halving on the
     validation set (only for net mlp); N: search budget, in units of one full training run, for example 10; options that
-    you set are not changed; all cores are used; tune.json lists the candidates"""
+    you set are not changed; all cores are used; tune.json lists the candidates; tune alone still trains an ensemble of
+    five networks"""
     record: str | None
     """what to record in boundaries.npz; + joins several of these; boundaries: how far each step moves the boundary of
     each unit (the hyperplane on which it becomes active), and the position of the boundary at every epoch;
@@ -343,7 +349,8 @@ class Keywords:
         indicators : scaled|raw, default None
             indicator columns of text columns: scale them like other features, or leave them as 0 and 1
         val : F, default None
-            fraction of the samples outside the test set that forms the validation set, which selects the best epoch
+            fraction of the samples outside the test set that is the validation set, which selects the best epoch;
+            ensembles: each network has a different fold of this size
         split : random|stratified|sklearn, default None
             how samples are divided: at random, with equal class proportions, or exactly as scikit-learn does
         eval_side : N, default None
@@ -353,8 +360,9 @@ class Keywords:
             image folders: decode JPEG files in full, as PIL and torchvision do, or at 1/2, 1/4 or 1/8 of their size
             where enough pixels remain (faster for large images, slightly different pixels); stored with the run
         net : mlp|vgg6|resnet18|resnet50|mobile|wrn28-2, default None
-            network architecture; mlp: dense layers; images are flattened; vgg6: the network of the papers, with six
-            convolutional layers; mobile: MobileNet version 1; wrn28-2: Wide ResNet with 28 layers and width factor 2
+            network architecture; mlp: dense layers; images are flattened and get the defaults for tables; vgg6: VGG
+            with six convolutional layers, as used by Chen and Ge, who introduced gmp; mobile: MobileNet version 1;
+            wrn28-2: Wide ResNet with 28 layers and width factor 2
         hidden : N,...|none, default None
             number of units in each hidden layer of an mlp, for example 64,64; none: a linear model
         width : X, default None
@@ -400,7 +408,8 @@ class Keywords:
         loss : mae|mse|huber|poisson|bce|ce, default None
             loss function
         class_weight : none|balanced, default None
-            balanced: give all classes the same total weight in the training and validation loss
+            balanced: give all classes the same total weight in the training and validation loss; does not change the
+            default of ensemble
         label_smoothing : X, default None
             share of each class target that is spread over all classes
         huber_delta : X, default None
@@ -411,8 +420,9 @@ class Keywords:
         adam_form : torch|keras, default None
             adam, adamw: add epsilon after the bias correction of the second moment (torch) or before it (keras)
         lr : X, default None
-            learning rate; the default is multiplied by 0.3 for rmsprop and by 0.1 for lion; for image networks, it is
-            proportional to the square root of the batch size (sgd: to the batch size)
+            learning rate; adam, adamw and sgd have this default; rmsprop has 0.3 times and lion 0.1 times this value;
+            image networks: with other batch sizes than 128, the default is multiplied by the square root of N / 128
+            (sgd: by N / 128), where N is the batch size
         lr_theta : X, default None
             factor on lr for angles (gmp) or unit vectors (sphere)
         lr_lambda : X, default None
@@ -448,8 +458,7 @@ class Keywords:
             slower
         epochs : N, default None
             maximum number of passes over the training set; with more than 50,000 training samples (images: 10,000), the
-            default is smaller, to save time; tables: if schedule is given, the default is 1000, with early stopping
-            (patience 100)
+            default is smaller, to save time; tables: with another schedule than cosine, the default is 1000
         schedule : none|step:E,E:F|plateau:N:F:D|cosine, default None
             learning rate schedule; none: constant; step:30,60,80:0.1: multiplied by 0.1 after epochs 30, 60 and 80;
             plateau:50:0.1:0.0001: multiplied by 0.1 after 50 epochs without an improvement of more than 0.0001; cosine:
@@ -457,7 +466,8 @@ class Keywords:
         warmup : EPOCHS, default None
             number of epochs in which the learning rate increases linearly to its value
         patience : N, default None
-            stop after N epochs without an improvement of monitor; 0: never
+            stop after N epochs without an improvement of the validation loss (or of monitor); 0: never; no effect if N
+            is not smaller than epochs
         monitor : METRIC, default None
             metric that selects the epoch: train_loss, or val_ and the name of a metric
         train_scores : bool, default None

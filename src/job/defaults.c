@@ -67,10 +67,10 @@ static int table_epochs(const struct resolving *r, enum option_id id)
     return put_epochs(r, id, rows_seen, r->facts->rows < LARGE ? 200 : 100, EPOCHS_LEAST);
 }
 
-/* A rate that falls to 0 ends by itself. */
+/* A rate that falls to 0 ends by itself. The same is true if --schedule names the default. */
 static int falls_to_zero(const struct resolving *r)
 {
-    return !options_given(r->spec, OPTION_SCHEDULE);
+    return !options_given(r->spec, OPTION_SCHEDULE) || !strcmp(r->spec->options.schedule, "cosine");
 }
 
 /* No network and no way to train it was asked for. Weights of classes are about the task, and --tune looks for what was
@@ -125,11 +125,17 @@ static int is_our_choice(const struct resolving *r)
     return spec_is_new(r->spec) && !options_given(r->spec, OPTION_NET);
 }
 
-int defaults_image_net(const struct job_request *request)
+static int recommends(const struct job_request *request)
 {
     const struct job_spec *asked = &request->asked;
     int reference = options_given(asked, OPTION_PROTOCOL) && asked->options.protocol == PROTOCOL_REFERENCE;
-    if (!request->recommends || reference)
+    return request->recommends && !reference;
+}
+
+int defaults_image_net(const struct job_request *request)
+{
+    const struct job_spec *asked = &request->asked;
+    if (!recommends(request))
         return 0;
     return options_given(asked, OPTION_NET) ? net_kind((sph_net_kind)asked->options.net)->make != NULL
                                             : !options_given(asked, OPTION_HIDDEN);
@@ -137,7 +143,7 @@ int defaults_image_net(const struct job_request *request)
 
 size_t defaults_folder_side(const struct job_request *request)
 {
-    return defaults_image_net(request) && spec_is_new(&request->asked) ? FOLDER_SIDE : 0;
+    return recommends(request) && spec_is_new(&request->asked) ? FOLDER_SIDE : 0;
 }
 
 /* The net's own rate is meant for its own batch; another one changes it. A batch of 0 is all rows. */
@@ -346,7 +352,7 @@ static const struct default_row rows[] = {
     {OPTION_SKIP_BAD, FOR_ALL, has_pictures, "false", NULL, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SIZE, FOR_ALL, has_pictures, NULL, picture_size,
-     "64 for folders, 224 with --init FILE or --net mlp; other images keep their size"},
+     "64 for image folders, 224 for image folders with --init FILE; other images keep their size"},
     {OPTION_DECODE, FOR_ALL, has_pictures, NULL, picture_decode, "exact"},
     {OPTION_DECODE, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_AUGMENT, FOR_ALL, has_pictures, "crop", NULL, "crop for folders of images"},
@@ -411,7 +417,7 @@ static const struct default_row rows[] = {
     {OPTION_SCHEDULE, FOR_IMAGE_NETS, NULL, "cosine", NULL, NULL},
     {OPTION_PATIENCE, FOR_REFERENCE, is_image_net, "10", NULL, NULL},
     {OPTION_PATIENCE, FOR_REFERENCE, NULL, "100", NULL, NULL},
-    {OPTION_PATIENCE, FOR_TABLES, falls_to_zero, "0", NULL, "0, 100 if --schedule is given"},
+    {OPTION_PATIENCE, FOR_TABLES, falls_to_zero, "0", NULL, "0, or 100 with another --schedule than cosine"},
     {OPTION_MONITOR, FOR_REFERENCE, has_top5, "val_top5", NULL, NULL},
     {OPTION_MONITOR, FOR_REFERENCE, is_image_net, "val_accuracy", NULL, NULL},
     {OPTION_MONITOR, FOR_REFERENCE, is_regression, "val_mse", NULL, NULL},
@@ -424,7 +430,7 @@ static const struct default_row rows[] = {
     {OPTION_STANDARDIZE, FOR_ALL, NULL, NULL, loss_scaling, "auto"},
 
     {OPTION_ENSEMBLE, FOR_TABLES, is_left_open, "5", NULL,
-     "5 if no network or training option is given, otherwise 1"},
+     "5, or 1 if another network or training option is set"},
     {OPTION_ENSEMBLE_VAL, FOR_ALL, can_fold, "folds", NULL, "folds"},
     {OPTION_ENSEMBLE_VAL, FOR_ALL, is_ensemble, "one", NULL, "one with --group, --time or another protocol"},
     {OPTION_THREADS, FOR_TABLES, is_ensemble, NULL, table_threads,

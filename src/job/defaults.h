@@ -37,7 +37,7 @@ int defaults_drop(const struct job_spec *spec);
 /* Whether `train` takes an image network if the data are images: no other was asked for. */
 int defaults_image_net(const struct job_request *request);
 
-/* The side of the pictures in a folder unless --size is given; 0: the default of folders. */
+/* The side of the pictures in a folder unless --size is given, for every kind of network; 0: the default of folders. */
 size_t defaults_folder_side(const struct job_request *request);
 
 /* The kind of network alone. It decides for whom the rows of the other options are. */

@@ -70,7 +70,7 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "\ntable: .csv .tsv .txt .npy .npz .libsvm, also compressed with gzip or zstd; - for standard "        \
       "input"                                                                                                \
       "\nimages: a folder of .jpg and .png files with one sub-folder per class, or with folders "            \
-      "train and val that contain these sub-folders"                                                         \
+      "train and val that contain these sub-folders; val is the test set"                                    \
       "\nnames: crescents, levy, banana, boston, cifar10, mnist and others; spherelu data list shows"        \
       " all of them"                                                                                         \
       "\ncifar10, cifar100, mnist, fashion-mnist and imagenet32 can also be given as the path of "           \
@@ -113,10 +113,11 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "indicator columns of text columns: scale them like other features, or leave them as 0 and 1")         \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
       "fraction of the samples in the test set; 0: no test set"                                              \
-      "\ndatasets that come with a test set use that one, unless F is 0")                                    \
+      "\ndatasets and image folders with their own test set use it for every F except 0")                    \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
-      "fraction of the samples outside the test set that forms the validation set, which selects "           \
-      "the best epoch")                                                                                      \
+      "fraction of the samples outside the test set that is the validation set, which selects the best "     \
+      "epoch"                                                                                                \
+      "\nensembles: each network has a different fold of this size")                                         \
     X(SPLIT, split, "split", WORD, SPLIT, "random", "data", "split", OPTION_WORDS(SPH_SPLITS),               \
       "how samples are divided: at random, with equal class proportions, or exactly as scikit-learn "        \
       "does")                                                                                                \
@@ -139,7 +140,8 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
       "height and width of images in pixels; eval and predict use the same value"                            \
       "\nimage folders: images are resized and cropped to N x N"                                             \
-      "\nother images: blocks of pixels are averaged, so N must divide the side of the images")              \
+      "\nother images: blocks of pixels are averaged, so N must divide the side of the images"               \
+      "\n--init FILE: start from a saved model (see --help-all)")                                            \
     X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
       "image folders: in evaluation, the shorter side is resized to N before the center crop to --size; "    \
       "stored with the run")                                                                                 \
@@ -156,8 +158,8 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
                                                                                                              \
     X(NET, net, "net", WORD, NET, "mlp", "net", "kind", OPTION_WORDS(SPH_NETS),                              \
       "network architecture"                                                                                 \
-      "\nmlp: dense layers; images are flattened"                                                            \
-      "\nvgg6: the network of the papers, with six convolutional layers"                                     \
+      "\nmlp: dense layers; images are flattened and get the defaults for tables"                            \
+      "\nvgg6: VGG with six convolutional layers, as used by Chen and Ge, who introduced gmp"                \
       "\nmobile: MobileNet version 1"                                                                        \
       "\nwrn28-2: Wide ResNet with 28 layers and width factor 2")                                            \
     X(HIDDEN, hidden, "hidden", SIZES, POSITIVE, "100", "net", "hidden", "N,...|none",                       \
@@ -212,7 +214,8 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
     X(LOSS, loss, "loss", WORD, LOSS, "", "training", "loss", OPTION_WORDS(SPH_LOSSES), "loss function")     \
     X(CLASS_WEIGHT, class_weight, "class-weight", WORD, CLASS_WEIGHT, "", "training", "class_weight",        \
       OPTION_WORDS(SPH_CLASS_WEIGHTS),                                                                       \
-      "balanced: give all classes the same total weight in the training and validation loss")                \
+      "balanced: give all classes the same total weight in the training and validation loss"                 \
+      "\ndoes not change the default of --ensemble")                                                         \
     X(LABEL_SMOOTHING, label_smoothing, "label-smoothing", REAL, FRACTION, "0", "training",                  \
       "label_smoothing", "X", "share of each class target that is spread over all classes")                  \
     X(HUBER_DELTA, huber_delta, "huber-delta", REAL, POSITIVE, "", "training", "huber_delta", "X",           \
@@ -226,9 +229,9 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "(keras)")                                                                                             \
     X(LR, lr, "lr", REAL, POSITIVE, "", "training", "lr", "X",                                               \
       "learning rate"                                                                                        \
-      "\nthe default is multiplied by 0.3 for rmsprop and by 0.1 for lion"                                   \
-      "\nfor image networks, it is proportional to the square root of the batch size (sgd: to the "          \
-      "batch size)")                                                                                         \
+      "\nadam, adamw and sgd have this default; rmsprop has 0.3 times and lion 0.1 times this value"         \
+      "\nimage networks: with other batch sizes than 128, the default is multiplied by the square root of "  \
+      "N / 128 (sgd: by N / 128), where N is the batch size")                                                \
     X(LR_THETA, lr_theta, "lr-theta", REAL, NOT_NEGATIVE, "1", "training", "lr_theta", "X",                  \
       "factor on lr for angles (gmp) or unit vectors (sphere)")                                              \
     X(LR_LAMBDA, lr_lambda, "lr-lambda", REAL, NOT_NEGATIVE, "1", "training", "lr_lambda", "X",              \
@@ -264,15 +267,15 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "results, slower")                                                                                     \
     X(EPOCHS, epochs, "epochs", SIZE, POSITIVE, "1000", "training", "epochs", "N",                           \
       "maximum number of passes over the training set"                                                       \
-      "\nwith more than 50,000 training samples (images: 10,000), the default is smaller, to save "          \
-      "time"                                                                                                 \
-      "\ntables: if --schedule is given, the default is 1000, with early stopping (--patience 100)")         \
+      "\nwith more than 50,000 training samples (images: 10,000), the default is smaller, to save time"      \
+      "\ntables: with another --schedule than cosine, the default is 1000")                                  \
     X(SCHEDULE, schedule, "schedule", TEXT, ANY, "none", "training", "schedule",                             \
       OPTION_WORDS(SPH_SCHEDULES), "learning rate schedule" SPH_SCHEDULES(OPTION_THEN_HELP))                 \
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
       "number of epochs in which the learning rate increases linearly to its value")                         \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
-      "stop after N epochs without an improvement of --monitor; 0: never")                                   \
+      "stop after N epochs without an improvement of the validation loss (or of --monitor); 0: never"        \
+      "\nno effect if N is not smaller than --epochs")                                                       \
     X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
       "metric that selects the epoch: train_loss, or val_ and the name of a metric")                         \
     X(TRAIN_SCORES, train_scores, "train-scores", SWITCH, ANY, "false", "training", "train_scores", NULL,    \
@@ -300,10 +303,11 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "after the validation set has selected the number of epochs, train again from the same "               \
       "initialization on the training and validation sets, and keep that network")                           \
     X(TUNE, tune, "tune", SIZE, POSITIVE, "", "training", "tune", "N",                                       \
-      "before training, search for the learning rate, hidden units and batch size by successive "            \
-      "halving on the validation set (only for --net mlp)"                                                   \
+      "before training, search for the learning rate, hidden units and batch size by successive halving on " \
+      "the validation set (only for --net mlp)"                                                              \
       "\nN: search budget, in units of one full training run, for example 10"                                \
-      "\noptions that you set are not changed; all cores are used; tune.json lists the candidates")          \
+      "\noptions that you set are not changed; all cores are used; tune.json lists the candidates"           \
+      "\n--tune alone still trains an ensemble of five networks")                                            \
     X(RECORD, record, "record", RECORD, ANY, "", "training", "record", "WHAT[+WHAT]",                        \
       "what to record in boundaries.npz; + joins several of these"                                           \
       "\nboundaries: how far each step moves the boundary of each unit (the hyperplane on which it "         \

@@ -247,7 +247,7 @@ int panels_foot(struct figure *figure, struct panels *panels, char **caption)
         text_add(&seed, "%sseed %" PRIu64, one_set ? ", " : "",
                  e ? e->seeds[panels->seed] : panels->open.run.spec->options.seed);
     if (!shows_all(panels->kind) && panels->is_median)
-        text_add(&seed, ", the median of %zu", e->seed_count);
+        text_add(&seed, ", closest to the median scores of %zu seeds", e->seed_count);
     if (!seed.failed) {
         figure_number(figure, "seeds", e ? (double)e->seed_count : 1);
         figure_text(figure, "foot_seed", seed.chars);

@@ -69,7 +69,7 @@ void panels_text(struct figure *figure, const char *key, size_t number, const ch
 void panels_number(struct figure *figure, const char *key, size_t number, double value);
 void panels_columns(struct figure *figure, size_t number, const char *tail, const char *header);
 
-/* Sets foot_seed, such as "seed 3, the median of 5", or "" if the figure shows all seeds; foot_leak, the selection that used the test
+/* Sets foot_seed, such as "seed 3, closest to the median scores of 5 seeds", or "" if the figure shows all seeds; foot_leak, the selection that used the test
  * part, or ""; and seeds, their number. caption: the same as sentences for a page, or NULL; free it with mem_free. */
 int panels_foot(struct figure *figure, struct panels *panels, char **caption);
 
