@@ -433,6 +433,7 @@ static const struct default_row rows[] = {
     /* never written down unless they are asked for */
     {OPTION_TARGET, FOR_ALL, NULL, NULL, leave_unset, "the last column"},
     {OPTION_KEEP, FOR_ALL, NULL, NULL, leave_unset, NULL},
+    {OPTION_TEXT, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SCALE, FOR_ALL, NULL, NULL, leave_unset, "standard"},
     {OPTION_INDICATORS, FOR_ALL, NULL, NULL, leave_unset, "scaled"},
     {OPTION_MISSING_WORDS, FOR_ALL, NULL, NULL, leave_unset, NULL},
