@@ -275,10 +275,11 @@ static void note_useless(const struct args *args, const sph_experiment *experime
     const char *name, *columns;
     for (size_t i = 0; (columns = sph_experiment_useless(experiment, i, &name)); i++)
         if (*columns && !args_on(args, "quiet"))
-            cli_note(args->command, "drop",
-                     "%s: %s: an id, a row number or the same in all rows; used as features here, but train "
-                     "leaves such columns out; for the same here, use --set data.drop=auto",
-                     name, columns);
+            cli_note(
+                args->command, "drop",
+                "%s: the IDs, row numbers and constant columns %s are features here, although train leaves "
+                "them out; use --set data.drop=auto to leave them out",
+                name, columns);
 }
 
 /* What --resume finds, where it is not jobs to be continued. */
@@ -416,17 +417,14 @@ static int run_run(const struct args *args)
         goto out;
     }
     const char *given = args_value(args, "out"), *file = args->word[0];
-    if (!given && is_results_file(file) && !args_on(args, "resume")) {
-        code =
-            cli_fail_option(command, "out",
-                            "is missing, and %s is in the folder of a finished experiment; use --out DIR for "
-                            "a new folder, for example --out again",
-                            file);
+    if (!given && is_results_file(file)) {
+        code = cli_fail_option(command, "out",
+                               "is missing, and %s is in the folder of an experiment; use --out DIR for "
+                               "a new folder, for example --out again",
+                               file);
         goto out;
     }
-    char *out = given                   ? strdup(given)
-                : is_results_file(file) ? folder_of(file)
-                                        : path_in("runs", sph_experiment_name(experiment));
+    char *out = given ? strdup(given) : path_in("runs", sph_experiment_name(experiment));
     char *with_options = out && changes(args) ? path_in(out, "experiment.yaml") : NULL;
     code = out && (with_options || !changes(args))
                ? run_jobs(experiment, args, with_options ? with_options : args->word[0], out, &division)

@@ -154,6 +154,8 @@ int useless_drop(sph_data *data, const struct sheet *sheet, int automatic)
         struct seen *seen = &looking.seen[i];
         struct column *column = &data->columns[i];
         const char *why = err ? NULL : why_useless(sheet, i, seen);
+        if (why && automatic && seen->text)
+            column->kind = COLUMN_TEXT;
         if (why && automatic)
             err = data_leave_out(data, column, why);
         else if (why)
