@@ -184,7 +184,7 @@ RATES
 run 0 train --data photos --size 32 --epochs 1 --quiet --out runs/open
 shows "network   resnet18 sp+bn"
 check "not a quarter of the channels" grep -q 'width: 0.25$' runs/open/config.yaml
-check "the page's command: $(grep -o 'spherelu train .*' runs/open/report.html)" grep -q -e "--net resnet18 --width 0.25 .*--param sp --norm bn" runs/open/report.html
+check "the page's command: $(grep -o 'spherelu train .*' runs/open/report.html)" grep -q -e "--net resnet18 --width 0.25 .*--param sp --norm bn" <(sed 's/<[^>]*>//g' runs/open/report.html)
 run 0 train --resume --quiet --out runs/open
 shows "network   resnet18 sp+bn"
 run 0 train --data photos --size 32 --hidden 5 --epochs 1 --quiet --no-report --out runs/flat
