@@ -327,15 +327,21 @@ static void add_remedy(const struct unusable *u, struct text *out)
 {
     int all_named = u->count + u->slips <= NAMED_MOST && u->names.length < 200;
     const char *names = all_named ? u->names.chars : u->first->name, *them = u->count > 1 ? "them" : "it";
+    const char *quote = strpbrk(names, " \t&;()$|<>*?") ? "'" : "";
+    if (u->slips)
+        them = u->count > 1 ? "the other columns" : "the other column";
     if (u->odd)
         text_add(
             out,
-            "; correct the cells, use --text %s to read %s as categories, or leave %s out with --drop %s",
-            names, them, them, names);
+            "; correct the cells, use --text %s%s%s to read %s as categories, or leave %s out with --drop "
+            "%s%s%s",
+            quote, names, quote, them, them, quote, names, quote);
     else if (all_named && u->count > 1)
-        text_add(out, "; leave them out with --drop %s, or with --drop auto", names);
+        text_add(out, "; leave %s out with --drop %s%s%s, or with --drop auto", them, quote, names, quote);
+    else if (u->count > 1)
+        text_add(out, "; leave %s out with --drop auto", them);
     else
-        text_add(out, "; leave %s out with --drop %s", them, u->count > 1 ? "auto" : names);
+        text_add(out, "; leave %s out with --drop %s%s%s", them, quote, names, quote);
 }
 
 static int fail_unusable(struct unusable *u)

@@ -210,7 +210,7 @@ int odd_remedy(struct text *out, const struct sheet *sheet, const sph_data *data
             text_add(out, "%s%.60s", i ? "," : "", c.words.text[i]);
         text_add(out, "'%s", c.words.overflow ? " and more words" : "");
         if (c.columns == 1 && last->role == COLUMN_FEATURE && c.cells >= 2 * c.words.count)
-            text_add(out, "; if they are categories, use --text %s", last->name);
+            text_add(out, "; if they are categories, use --text '%s'", last->name);
     }
     levels_free(&c.words);
     return err;
