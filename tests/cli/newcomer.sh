@@ -191,7 +191,7 @@ run 0 train --data photos --size 32 --hidden 5 --epochs 1 --quiet --no-report --
 shows "network   3072-5-2 sphere"
 run 0 train --data photos --size 32 --net mlp --epochs 1 --quiet --out runs/flat100
 shows "network   3072-100-2 sphere"
-check "the page's command leaves mlp out" grep -q -e "--net mlp" runs/flat100/report.html
+check "the page's command leaves mlp out" grep -q -e "--net</span> mlp" runs/flat100/report.html
 run 0 train --data photos --epochs 1 --quiet --no-report --out runs/side
 shows "photos: 12 rows, 12288 features"
 run 0 predict runs/side --data photos/cats --out cats.csv
