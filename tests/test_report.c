@@ -219,7 +219,7 @@ static void what_cannot_be_read_is_named(void **state)
 /* ---------------------------------------------------------------- of a run */
 
 /* As the page has it: not torn after its dashes. */
-#define OPTION(name) "<span class=\"word\">--" name "</span>"
+#define OPTION(name) "<span class=\"option\">--" name "</span>"
 
 static char *run_report_of(const char *data, const char *lr)
 {

@@ -11,6 +11,7 @@
 #include "data/date.h"
 #include "data/many.h"
 #include "data/odd_cells.h"
+#include "data/unusable.h"
 #include "base/levels.h"
 
 /* ---------------------------------------------------------------- roles */
@@ -231,70 +232,14 @@ static int collect_row(void *user, size_t line, const struct cell *cells)
     return 0;
 }
 
-/* What is wrong with columns, told all at once: so many of them by name. */
-enum { NAMED_MOST = 6 };
-struct unusable {
-    sph_data *data;
-    const struct sheet *sheet;
-    int automatic;            /* they are left out, where that mends it */
-    int encodes;              /* text with many values is taken */
-    struct text list, names;  /* of those that can be left out, and of all with their reasons */
-    size_t count, slips, odd; /* odd: of count, those of numbers or dates that cannot be read */
-    const struct column *first;
-    struct text first_reason;
-};
-
-static int refuse_column(struct unusable *u, const struct column *column, const char *reason)
-{
-    if (!u->count++) {
-        u->first = column;
-        text_add(&u->first_reason, "%s", reason);
-    }
-    if (u->count + u->slips > NAMED_MOST)
-        return 0;
-    text_add(&u->list, "%s'%.60s' %s", u->list.length ? "; " : "", column->name, reason);
-    text_add(&u->names, "%s%.60s", u->names.length ? "," : "", column->name);
-    return 0;
-}
-
-static int add_unusable(struct unusable *u, struct column *column, const char *reason)
-{
-    return u->automatic && !(column->marks & COLUMN_NEEDED) ? data_leave_out(u->data, column, reason)
-                                                            : refuse_column(u, column, reason);
-}
-
-/* Numbers or dates that cannot be read are no free text, and never left out without being asked for. */
-static int refuse_odd(struct unusable *u, const struct column *column)
-{
-    char reason[200];
-    struct odd_cell odd;
-    int err = odd_find(&odd, u->sheet, (size_t)(column - u->data->columns), NULL);
-    if (err < 0)
-        return err;
-    snprintf(reason, sizeof reason,
-             "looks like numbers or dates in a format that cannot be read, such as '%.40s' in line %zu",
-             odd.text, odd.line);
-    mem_free(odd.text);
-    u->odd++;
-    return refuse_column(u, column, reason);
-}
-
 static int settle_feature(struct unusable *u, struct column *column, const struct profile *profile,
                           struct levels *levels)
 {
     char reason[160];
-    if (!(column->marks & COLUMN_AS_TEXT) && odd_is_slip(profile, levels)) {
-        if (!u->slips++)
-            u->first = column;
-        column->marks |= COLUMN_SLIPS;
-        if (u->count + u->slips > NAMED_MOST)
-            return 0;
-        text_add(&u->list, "%s'%.60s' contains '%.60s' in line %zu, expected a number",
-                 u->list.length ? "; " : "", column->name, profile->text_example, profile->text_line);
-        return 0;
-    }
+    if (!(column->marks & COLUMN_AS_TEXT) && odd_is_slip(profile, levels))
+        return unusable_slip(u, column, profile);
     if (!(column->marks & COLUMN_AS_TEXT) && !levels->overflow && odd_format(levels))
-        return refuse_odd(u, column);
+        return unusable_odd(u, column);
     size_t cells = profile->texts + profile->numbers + profile->infinite;
     if ((levels->overflow || levels->count * 2 > cells) && u->encodes) {
         column->kind = COLUMN_TEXT;
@@ -303,7 +248,7 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
     }
     if (levels->overflow || levels->count * 2 > cells) {
         if (!(column->marks & COLUMN_AS_TEXT) && odd_share(levels) >= ODD_SHARE)
-            return refuse_odd(u, column);
+            return unusable_odd(u, column);
         if (levels->overflow)
             snprintf(reason, sizeof reason,
                      "is text with more than %d different values, which is too many for indicator columns",
@@ -312,7 +257,7 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
             snprintf(reason, sizeof reason,
                      "is text with %zu different values in %zu rows, which is too many for indicator columns",
                      levels->count, cells);
-        return add_unusable(u, column, reason);
+        return unusable_add(u, column, reason);
     }
     column->kind = COLUMN_TEXT;
     column->levels = levels->text;
@@ -320,61 +265,6 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
     levels->text = NULL;
     levels->count = 0;
     return 0;
-}
-
-/* What to do about columns that cannot be used; their slips have a remedy of their own. */
-static void add_remedy(const struct unusable *u, struct text *out)
-{
-    int all_named = u->count + u->slips <= NAMED_MOST && u->names.length < 200;
-    const char *names = all_named ? u->names.chars : u->first->name, *them = u->count > 1 ? "them" : "it";
-    const char *quote = strpbrk(names, " \t&;()$|<>*?") ? "'" : "";
-    if (u->slips)
-        them = u->count > 1 ? "the other columns" : "the other column";
-    if (u->odd)
-        text_add(
-            out,
-            "; correct the cells, use --text %s%s%s to read %s as categories, or leave %s out with --drop "
-            "%s%s%s",
-            quote, names, quote, them, them, quote, names, quote);
-    else if (all_named && u->count > 1)
-        text_add(out, "; leave %s out with --drop %s%s%s, or with --drop auto", them, quote, names, quote);
-    else if (u->count > 1)
-        text_add(out, "; leave %s out with --drop auto", them);
-    else
-        text_add(out, "; leave %s out with --drop %s%s%s", them, quote, names, quote);
-}
-
-static int fail_unusable(struct unusable *u)
-{
-    const char *path = u->sheet->path;
-    size_t all = u->count + u->slips;
-    struct text remedy = {0};
-    int err = 0;
-    if (u->slips)
-        err = odd_remedy(&remedy, u->sheet, u->data);
-    if (u->count)
-        add_remedy(u, &remedy);
-    if (u->list.failed || u->names.failed || u->first_reason.failed || remedy.failed)
-        err = SPH_EMEMORY;
-    else if (!err && all == 1 && u->slips)
-        err =
-            odd_fail(u->sheet, u->first, &u->sheet->text.profile[u->first - u->data->columns], remedy.chars);
-    else if (!err && all == 1)
-        err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "column '%s' %s%s", u->first->name,
-                          u->first_reason.chars, remedy.chars ? remedy.chars : "");
-    else if (!err && all) {
-        if (all > NAMED_MOST)
-            text_add(&u->list, "; and %zu more", all - NAMED_MOST);
-        err = u->list.failed
-                  ? SPH_EMEMORY
-                  : sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "%zu columns cannot be used: %.640s%s",
-                                all, u->list.chars, remedy.chars ? remedy.chars : "");
-    }
-    text_free(&u->list);
-    text_free(&u->names);
-    text_free(&u->first_reason);
-    text_free(&remedy);
-    return err;
 }
 
 static int settle_target(sph_data *data, struct column *column, const struct sheet *sheet,
@@ -405,7 +295,7 @@ static int settle_empty(struct unusable *u, struct column *column, size_t i)
     if (!strcmp(column->name, number))
         column->role = COLUMN_DROPPED;
     else
-        return add_unusable(u, column, "has no value in any row");
+        return unusable_add(u, column, "has no value in any row");
     return 0;
 }
 
@@ -421,7 +311,7 @@ static int settle_dates(struct unusable *u)
         snprintf(reason, sizeof reason,
                  "has dates such as '%.20s', in which day and month are ambiguous; write dates as 2024-12-31",
                  u->sheet->text.profile[i].text_example);
-        err = refuse_column(u, column, reason);
+        err = unusable_refuse(u, column, reason);
         column->kind = COLUMN_TEXT; /* not to be asked again */
         column->role = COLUMN_DROPPED;
     }
@@ -439,18 +329,18 @@ static int settle_many_column(struct unusable *u, struct column *column, const s
     int odd = !(column->marks & COLUMN_AS_TEXT) && odd_format(&many->levels);
     const char *example = u->sheet->text.profile[column - u->data->columns].text_example;
     if (odd && !useless_named_id(column->name))
-        return refuse_odd(u, column);
+        return unusable_odd(u, column);
     int err = many_take_common(column, many, &covered);
     if (err < 0)
         return err;
     if (many->levels.overflow || covered * 2 < many->cells) {
         column->encoded = 0;
         if (like_numbers && !useless_named_id(column->name))
-            return refuse_odd(u, column);
+            return unusable_odd(u, column);
         snprintf(reason, sizeof reason,
                  "is free text or an id: %s%zu different values in %zu rows, most of them in fewer than %d",
                  many->levels.overflow ? "more than " : "", all, many->cells, LEVELS_RARE);
-        return add_unusable(u, column, reason);
+        return unusable_add(u, column, reason);
     }
     column->other = 1;
     column->encoded = column->level_count > LEVELS_MAX;
@@ -604,7 +494,7 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
         err = useless_drop(data, sheet, unusable.automatic);
     if (!err && sheet->is_text)
         err = settle_kinds(&unusable, opts->task);
-    int refused = fail_unusable(&unusable);
+    int refused = unusable_fail(&unusable);
     err = err < 0 ? err : refused;
     if (err < 0 || !(err = columns_place(data, sheet->path)) || !unusable.automatic)
         return err;

@@ -208,7 +208,7 @@ int odd_remedy(struct text *out, const struct sheet *sheet, const sph_data *data
                  given && *given ? "," : "");
         for (size_t i = 0; i < c.words.count; i++)
             text_add(out, "%s%.60s", i ? "," : "", c.words.text[i]);
-        text_add(out, "'%s", c.words.overflow ? " and more words" : "");
+        text_add(out, "'%s", c.words.overflow ? " and more" : "");
         if (c.columns == 1 && last->role == COLUMN_FEATURE && c.cells >= 2 * c.words.count)
             text_add(out, "; if they are categories, use --text '%s'", last->name);
     }

@@ -177,7 +177,7 @@ void report_command(struct report *report, const char *caption, const char *comm
         size_t length = strcspn(command, " ");
         int option = *command == '-';
         next = command + length + (command[length] == ' ');
-        text_add(out, "%s", option ? "<span class=\"word\">" : "");
+        text_add(out, "%s", option ? "<span class=\"option\">" : "");
         html_add_text_part(out, command, length);
         text_add(out, "%s%s", option ? "</span>" : "", command[length] ? " " : "");
     }
