@@ -709,16 +709,16 @@ def test_errors_of_eval_set_name_the_problem(table, more, words):
 
 def test_numbers_with_units_and_marks_of_a_file(tmp_path):
     """Decimal commas, points between thousands, signs of money, and words for missing cells are read as by `spherelu train`."""
-    rows = [(1000 + 7.5 * i, i % 9) for i in range(120)]
+    rows = [(1000 + 7.5 * i, i % 29) for i in range(120)]
 
     def euro(value: float) -> str:
         whole, cents = divmod(round(100 * value), 100)
         return f"{whole:,}".replace(",", ".") + f",{cents:02d} €"
 
     marked, plain = tmp_path / "marked.csv", tmp_path / "plain.csv"
-    marked.write_text("price;rooms;y\n" + "".join(f"{euro(p)};{'k.A.' if r == 8 else r};{i % 13},5\n" for i, (p, r) in enumerate(rows)))
-    plain.write_text("price,rooms,y\n" + "".join(f"{p},{'' if r == 8 else r},{i % 13}.5\n" for i, (p, r) in enumerate(rows)))
-    with pytest.raises(spherelu.FormatError, match="missing_words"):
+    marked.write_text("price;rooms;y\n" + "".join(f"{euro(p)};{'k.A.' if r == 28 else r};{i % 13},5\n" for i, (p, r) in enumerate(rows)))
+    plain.write_text("price,rooms,y\n" + "".join(f"{p},{'' if r == 28 else r},{i % 13}.5\n" for i, (p, r) in enumerate(rows)))
+    with pytest.raises(spherelu.FormatError, match="missing.words"):
         spherelu.train(str(marked), epochs=1)
     first = spherelu.train(str(marked), missing_words="k.A.", hidden=5, epochs=3)
     second = spherelu.train(str(plain), hidden=5, epochs=3)
