@@ -19,6 +19,14 @@ static const char *why_undefined(const sph_scores *scores, size_t i)
     return isnan(scores->value[0]) || !why ? "because a prediction is not a finite number" : why;
 }
 
+/* What the name of a score leaves open. */
+static const char *about(const char *name)
+{
+    return !strcmp(name, "f1")                                     ? " (macro: mean over classes)"
+           : !strcmp(name, "precision") || !strcmp(name, "recall") ? " (of the rarer class)"
+                                                                   : "";
+}
+
 static json_t *confusion_object(const sph_confusion *confusion)
 {
     json_t *labels = json_array(), *rows = json_array();
@@ -59,7 +67,7 @@ static int print_scores(const struct args *args, const sph_scores *scores, sph_r
         if (isnan(scores->value[i]))
             printf("%-*s undefined %s\n", width, scores->name[i], why_undefined(scores, i));
         else
-            printf("%-*s %.6g\n", width, scores->name[i], scores->value[i]);
+            printf("%-*s %.6g%s\n", width, scores->name[i], scores->value[i], about(scores->name[i]));
     cli_print_targets(run, data, "target");
     return EXIT_DONE;
 }

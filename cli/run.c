@@ -116,9 +116,12 @@ static int is_first(const struct division *division)
 /* Advice of the readers is about options of train; an experiment sets them by its file. */
 static int fail_run(const struct args *args, int err)
 {
-    return cli_fail_more(
-        args->command, err, "%s",
-        strstr(sph_error(), "--drop") ? " (here: --set data.drop=auto, or drop under data in the file)" : "");
+    const char *said = sph_error(), *here = "";
+    if (strstr(said, "--missing-words") || strstr(said, "--text"))
+        here = " (here: missing_words, text or drop under data in the file, or --set data.KEY=VALUE)";
+    else if (strstr(said, "--drop"))
+        here = " (here: --set data.drop=auto, or drop under data in the file)";
+    return cli_fail_more(args->command, err, "%s", here);
 }
 
 /* ---------------------------------------------------------------- a dry run */
@@ -235,13 +238,60 @@ static void print_places(const char *out, size_t figures)
     printf("report    %s/report.html\n", out);
 }
 
+static char *folder_of(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? strndup(file, slash > file ? (size_t)(slash - file) : 1) : strdup(".");
+}
+
+/* Whether the file is the one that an experiment left in its folder. */
+static int is_results_file(const char *file)
+{
+    static const char own[] = "experiment.yaml";
+    size_t length = strlen(file);
+    if (length < sizeof own - 1 || strcmp(file + length - (sizeof own - 1), own) != 0)
+        return 0;
+    char *dir = folder_of(file), *results = dir ? path_in(dir, "results.json") : NULL;
+    int is = results && !access(results, F_OK);
+    free(results);
+    free(dir);
+    return is;
+}
+
 /* ---------------------------------------------------------------- the command */
 
 struct jobs {
     struct progress progress;
+    const struct args *args;
+    const sph_experiment *experiment;
     const char *file, *out;
     const struct division *division;
+    int told; /* the notes */
 };
+
+/* train leaves these columns out by default; experiments keep them, so that published tables stay the same. */
+static void note_useless(const struct args *args, const sph_experiment *experiment)
+{
+    const char *name, *columns;
+    for (size_t i = 0; (columns = sph_experiment_useless(experiment, i, &name)); i++)
+        if (*columns && !args_on(args, "quiet"))
+            cli_note(
+                args->command, "drop",
+                "%s: the IDs, row numbers and constant columns %s are features here, although train leaves "
+                "them out; use --set data.drop=auto to leave them out",
+                name, columns);
+}
+
+/* What --resume finds, where it is not jobs to be continued. */
+static void note_resume(const struct args *args, const char *out)
+{
+    char path[4096];
+    if (!args_on(args, "resume") || args_on(args, "quiet") || args_value(args, "shard"))
+        return;
+    int length = snprintf(path, sizeof path, "%s/experiment.yaml", out);
+    if (length > 0 && (size_t)length < sizeof path && access(path, F_OK))
+        cli_note(args->command, "resume", "nothing to resume in %s; starting the experiment", out);
+}
 
 /* Tells the user how to continue after a signal. */
 static void advise(const struct jobs *jobs, char *words, size_t size)
@@ -260,6 +310,10 @@ static int on_progress(void *self, const sph_progress *view)
 {
     struct jobs *jobs = self;
     char words[4096];
+    if (!jobs->told++ && is_first(jobs->division)) {
+        progress_clear(&jobs->progress);
+        note_useless(jobs->args, jobs->experiment);
+    }
     advise(jobs, words, sizeof words);
     stop_catch(&command_run, words);
     progress_jobs(&jobs->progress, view);
@@ -298,6 +352,8 @@ static int print_end(const struct args *args, const char *out, const sph_experim
         print_places(out, result->figures);
     cli_note_lines(args, sph_core_lacks());
     int code = EXIT_DONE;
+    if (args_on(args, "resume") && result->jobs && !result->repeated && !args_on(args, "quiet"))
+        cli_note(command, "resume", "all %zu jobs had finished; the tables were written again", result->jobs);
     if (result->not_drawn)
         code = cli_fail(command, EXIT_FAILED, "figures", "figures: %s", result->figures_note);
     else if (*result->figures_note)
@@ -314,7 +370,8 @@ static int print_end(const struct args *args, const char *out, const sph_experim
 static int run_jobs(sph_experiment *experiment, const struct args *args, const char *file, const char *out,
                     const struct division *division)
 {
-    struct jobs jobs = {.file = file, .out = out, .division = division};
+    struct jobs jobs = {
+        .args = args, .experiment = experiment, .file = file, .out = out, .division = division};
     sph_experiment_result result;
     progress_init(&jobs.progress, args_on(args, "quiet") || !is_first(division), 0);
     sph_experiment_opts opts = {.size = sizeof(sph_experiment_opts),
@@ -328,6 +385,8 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
                                 .shard = division->shard,
                                 .shards = division->shards,
                                 .together = division->together};
+    if (is_first(division))
+        note_resume(args, out);
     int err = sph_experiment_run(experiment, &opts, &result);
     stop_over();
     progress_clear(&jobs.progress);
@@ -357,7 +416,14 @@ static int run_run(const struct args *args)
         code = is_first(&division) ? print_plan(experiment, args, division.workers) : EXIT_DONE;
         goto out;
     }
-    const char *given = args_value(args, "out");
+    const char *given = args_value(args, "out"), *file = args->word[0];
+    if (!given && is_results_file(file)) {
+        code = cli_fail_option(command, "out",
+                               "is missing, and %s is in the folder of an experiment; use --out DIR for "
+                               "a new folder, for example --out again",
+                               file);
+        goto out;
+    }
     char *out = given ? strdup(given) : path_in("runs", sph_experiment_name(experiment));
     char *with_options = out && changes(args) ? path_in(out, "experiment.yaml") : NULL;
     code = out && (with_options || !changes(args))

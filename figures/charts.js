@@ -10,7 +10,15 @@
   const font = "12px system-ui, sans-serif";
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const short = value => value == null ? "–" : String(Number(value.toPrecision(5)));
+  const short = value => value == null ? "" : Math.abs(value) >= 1e9 ? value.toExponential(3) : String(Number(value.toPrecision(5)));
+
+  // 0.0001 to 100,000,000 in full, others as 1.5·10⁹.
+  const raised = power => String(power).replace(/[-0-9]/g, c => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
+  const number = value => {
+    const size = Math.abs(value), power = Math.floor(Math.log10(size) + 1e-9), front = Number((value / 10 ** power).toPrecision(4));
+    if (!size || (size >= 1e-4 && size < 1e8)) return value.toLocaleString("en", { maximumFractionDigits: 8 });
+    return (front === 1 ? "" : front === -1 ? "−" : front + "·") + "10" + raised(power);
+  };
   const extent = values => values.reduce(([low, high], v) => v == null ? [low, high] : [Math.min(low, v), Math.max(high, v)], [Infinity, -Infinity]);
 
   // Points are given in any order; uPlot wants them by x.
@@ -82,6 +90,7 @@
     const powers = (_, tics) => tics.map(tic => Math.abs(Math.log10(tic) - Math.round(Math.log10(tic))) < 1e-9 ? tic : null);
     const axis = (label, width, filter) => ({
       label, font, labelFont: font, size: width, labelSize: 20, stroke: colour("--ink"),
+      values: (_, tics) => tics.map(tic => tic == null ? "" : number(tic)),
       grid: { stroke: colour("--line"), width: 1, ...filter }, ticks: { stroke: colour("--line"), width: 1 },
     });
     const series = (s, i) => ({

@@ -218,6 +218,9 @@ static void what_cannot_be_read_is_named(void **state)
 
 /* ---------------------------------------------------------------- of a run */
 
+/* As the page has it: not torn after its dashes. */
+#define OPTION(name) "<span class=\"option\">--" name "</span>"
+
 static char *run_report_of(const char *data, const char *lr)
 {
     sph_job *job;
@@ -261,14 +264,15 @@ static void a_run_is_told_with_the_command_that_repeats_it(void **state)
     assert_holds(html, "Trained for 3 epochs");
     assert_holds(html, "<th scope=\"row\">validation</th><td class=\"n\">");
     snprintf(command, sizeof command,
-             "spherelu train --data &#39;%s/it&#39;\\&#39;&#39;s &lt;odd&gt;.csv&#39; --task regression",
+             "spherelu train " OPTION("data") " &#39;%s/it&#39;\\&#39;&#39;s &lt;odd&gt;.csv&#39; " OPTION(
+                 "task") " regression",
              home);
     assert_holds(html, command);
-    assert_holds(html, " --hidden 4,5 ");
-    assert_holds(html, " --lr 0.02 ");
+    assert_holds(html, OPTION("hidden") " 4,5 ");
+    assert_holds(html, OPTION("lr") " 0.02 ");
     assert_lacks(html, "--momentum");
     assert_lacks(html, "--nesterov");
-    assert_holds(html, " --out again");
+    assert_holds(html, OPTION("out") " again");
     mem_free(html);
     html = run_report_of("crescents", "1e30");
     assert_holds(html, "<strong>Warning.</strong> It diverged: ");

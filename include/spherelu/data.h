@@ -41,6 +41,7 @@ typedef struct sph_data_opts {
     const char *keep; /* data of a trained net: columns to copy into predictions, or NULL                 */
     int encode; /* for jobs, which finish it: text columns with many values are taken, not refused        */
     size_t folder_side; /* side of folders of pictures alone; 0: 224                                  */
+    const char *text; /* columns to read as text, even if their cells are numbers, or NULL            */
 } sph_data_opts;
 
 #define sph_data_defaults(out) sph_data_defaults_sized(out, sizeof *(out))

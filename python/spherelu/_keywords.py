@@ -26,6 +26,9 @@ class TrainOptions(TypedDict, total=False):
     addition to these"""
     keep: str | Sequence[str] | None
     """columns that drop auto must keep"""
+    text: str | Sequence[str] | None
+    """columns to read as text (categories), such as codes, sizes and postal codes, even if their cells look like
+    numbers"""
     weights: str | None
     """column of sample weights (0 or more) for the training loss, the validation loss and the standardization; scores
     are not weighted; not used as a feature"""

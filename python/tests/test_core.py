@@ -705,3 +705,30 @@ def test_errors_of_eval_set_name_the_problem(table, more, words):
         spherelu.train(*table, hidden=3, epochs=1, **more)
     with pytest.raises(ValueError, match="the class 'c'"):
         spherelu.train(table[0], np.where(table[1] > 0, "a", "b"), hidden=3, epochs=1, eval_set=(table[0], ["c"] * 200))
+
+
+def test_numbers_with_units_and_marks_of_a_file(tmp_path):
+    """Decimal commas, points between thousands, signs of money, and words for missing cells are read as by `spherelu train`."""
+    rows = [(1000 + 7.5 * i, i % 29) for i in range(120)]
+
+    def euro(value: float) -> str:
+        whole, cents = divmod(round(100 * value), 100)
+        return f"{whole:,}".replace(",", ".") + f",{cents:02d} €"
+
+    marked, plain = tmp_path / "marked.csv", tmp_path / "plain.csv"
+    marked.write_text("price;rooms;y\n" + "".join(f"{euro(p)};{'k.A.' if r == 28 else r};{i % 13},5\n" for i, (p, r) in enumerate(rows)))
+    plain.write_text("price,rooms,y\n" + "".join(f"{p},{'' if r == 28 else r},{i % 13}.5\n" for i, (p, r) in enumerate(rows)))
+    with pytest.raises(spherelu.FormatError, match="missing.words"):
+        spherelu.train(str(marked), epochs=1)
+    first = spherelu.train(str(marked), missing_words="k.A.", hidden=5, epochs=3)
+    second = spherelu.train(str(plain), hidden=5, epochs=3)
+    assert first.net.features == ["price", "rooms"]
+    x = np.array([[p, r] for p, r in rows])
+    assert np.array_equal(first.net(x), second.net(x))
+
+
+def test_text_makes_categories_of_codes(tmp_path):
+    table = tmp_path / "codes.csv"
+    table.write_text("zip,x,y\n" + "".join(f"0{4967 + i % 3},{i % 7},{i % 5}.5\n" for i in range(60)))
+    assert spherelu.train(str(table), text="zip", hidden=3, epochs=2).net.features == ["zip=04967", "zip=04968", "zip=04969", "x"]
+    assert spherelu.train(str(table), hidden=3, epochs=2).net.features == ["zip", "x"]

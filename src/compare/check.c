@@ -111,6 +111,15 @@ static int check_split(const struct sph_experiment *e, const struct job_spec *sp
     return err;
 }
 
+static void list_useless(char *out, size_t size, const sph_data *data)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < data->column_count && used < size; i++)
+        if (data->columns[i].role == COLUMN_FEATURE && data->columns[i].marks & COLUMN_USELESS)
+            used += (size_t)snprintf(out + used, size - used, "%s'%.40s'", used ? ", " : "",
+                                     data->columns[i].name);
+}
+
 /* What is known of a set without any training; a split that cannot be made is told by the check. */
 static int describe(struct experiment_data *out, const struct job_spec *spec, const sph_data *data)
 {
@@ -120,6 +129,7 @@ static int describe(struct experiment_data *out, const struct job_spec *spec, co
                                     .task = data->task,
                                     .drawn = data->reading.made && !option_draw(spec->options.draw, &draw),
                                     .own_test = data->test_from > 0};
+    list_useless(out->useless, sizeof out->useless, data);
     int err = job_make_split(spec, data, &split);
     if (!err)
         out->test_rows = split.test_rows;

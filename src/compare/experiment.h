@@ -49,8 +49,9 @@ struct experiment_named {
 struct experiment_data {
     size_t rows, test_rows; /* of a split; test_rows 0: not known */
     sph_task task;
-    int drawn;    /* rows are drawn by the seed, and have nothing to do with those of another */
-    int own_test; /* it has a test part of its own, the same for every seed */
+    int drawn;         /* rows are drawn by the seed, and have nothing to do with those of another */
+    int own_test;      /* it has a test part of its own, the same for every seed */
+    char useless[200]; /* features that drop: auto would leave out: 'id', 'region' */
 };
 
 struct job_cost;

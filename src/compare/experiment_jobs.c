@@ -79,6 +79,14 @@ int sph_experiment_check(sph_experiment *experiment)
     return err;
 }
 
+const char *sph_experiment_useless(const sph_experiment *experiment, size_t set, const char **name)
+{
+    if (!experiment || !experiment->data || set >= experiment_sets(experiment))
+        return NULL;
+    *name = experiment_set_name(experiment, set);
+    return experiment->data[set].useless;
+}
+
 /* ---------------------------------------------------------------- a dry run */
 
 int sph_experiment_plan(sph_experiment *experiment, int timed, size_t *jobs)

@@ -11,7 +11,7 @@
 #include "job/resolve.h"
 #include "train/tool.h"
 
-enum { CHOICES_SHOWN = 3 };
+enum { CHOICES_SHOWN = 3, CHOICES_LONG = 40 /* bytes, after which no more are shown */ };
 
 /* "lr 0.03 (3 of 5), 0.1 (2)", the most frequent first; results.json has them all. */
 static int describe_choice(const struct results *r, size_t method, size_t line, char **out)
@@ -33,7 +33,7 @@ static int describe_choice(const struct results *r, size_t method, size_t line, 
                 most = p;
         if (!count[most])
             break;
-        if (shown == CHOICES_SHOWN) {
+        if (shown == CHOICES_SHOWN || (shown && text.length > CHOICES_LONG)) {
             text_add(&text, ", ...");
             break;
         }

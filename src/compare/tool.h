@@ -28,4 +28,8 @@ typedef struct sph_experiment_job {
 int sph_experiment_plan(sph_experiment *experiment, int timed, size_t *jobs);
 int sph_experiment_job_at(const sph_experiment *experiment, size_t i, sph_experiment_job *out);
 
+/* The features of a dataset that drop: auto would leave out, as "'id', 'region'"; "" if there are none, NULL after the last
+ * dataset and before the data are read. *name: of the dataset, borrowed. */
+const char *sph_experiment_useless(const sph_experiment *experiment, size_t set, const char **name);
+
 #endif

@@ -25,9 +25,10 @@ void data_note(sph_data *data, const char *format, ...) __attribute__((format(pr
 /* Leaves a column out, and notes why: "is text with ...". */
 int data_leave_out(sph_data *data, struct column *column, const char *why);
 
-/* useless.c: features that are the same in all rows or number them are left out, and noted. */
+/* useless.c: features that are the same in all rows or number them are left out, and noted; automatic 0: they are marked as
+ * COLUMN_USELESS. */
 int useless_named_id(const char *name); /* ends in id */
-int useless_drop(sph_data *data, const struct sheet *sheet);
+int useless_drop(sph_data *data, const struct sheet *sheet, int automatic);
 
 /* Keeps the cells of the columns that list names, as they are written, beside the rows. All rows of the sheet must be
  * in data. */

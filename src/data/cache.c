@@ -27,8 +27,8 @@ static void forget(struct data_kept *kept)
 /* The source and all options by which it is read, as one text; caller frees. An option that is not given differs from an empty one. */
 static char *key_of(const char *source, const sph_data_opts *o)
 {
-    const char *const texts[] = {source,           o->target, o->drop, o->needed,
-                                 o->missing_words, o->group,  o->time, o->weights};
+    const char *const texts[] = {source,   o->target, o->drop, o->needed, o->missing_words,
+                                 o->group, o->time,   o->text, o->weights};
     struct text key = {0};
     text_add(&key, "%d %d %d %zu %zu %zu %d", o->delimiter, (int)o->missing, o->gray != 0, o->side,
              o->eval_side, o->workers, o->skip_bad != 0);

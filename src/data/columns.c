@@ -10,6 +10,8 @@
 #include "data/build.h"
 #include "data/date.h"
 #include "data/many.h"
+#include "data/odd_cells.h"
+#include "data/unusable.h"
 #include "base/levels.h"
 
 /* ---------------------------------------------------------------- roles */
@@ -132,16 +134,26 @@ static int set_dropped(sph_data *data, const struct sheet *sheet, const char *li
     return err;
 }
 
-static int set_needed(sph_data *data, const struct sheet *sheet, const char *list, size_t *found)
+/* Columns that --drop auto must keep (option "keep"), or that are text even if their cells are numbers ("text"). */
+static int set_listed(sph_data *data, const struct sheet *sheet, const char *list, const char *option,
+                      size_t *found)
 {
     size_t count = 0;
-    int err = find_list(sheet, list, "keep", found, &count);
+    int as_text = !strcmp(option, "text");
+    if (as_text && !sheet->is_text)
+        return sph_fail_of(SPH_EARG, sheet->path, 0, option,
+                           "--text requires a text table; this file has numbers only");
+    int err = find_list(sheet, list, option, found, &count);
     for (size_t i = 0; i < count && !err; i++) {
         struct column *column = &data->columns[found[i]];
-        column->needed = 1;
+        column->marks |= as_text ? COLUMN_AS_TEXT : COLUMN_NEEDED;
         if (column->role == COLUMN_DROPPED)
-            err = sph_fail_of(SPH_EARG, sheet->path, 0, "keep",
-                              "column '%s' is both in --keep and --drop; remove it from one of them",
+            err = sph_fail_of(SPH_EARG, sheet->path, 0, option,
+                              "column '%s' is both in --%s and --drop; remove it from one of them",
+                              column->name, option);
+        else if (as_text && column->role == COLUMN_TARGET)
+            err = sph_fail_of(SPH_EARG, sheet->path, 0, option,
+                              "column '%s' is the target; use --task classes to read its values as classes",
                               column->name);
     }
     return err;
@@ -183,7 +195,9 @@ static int set_roles(sph_data *data, const struct sheet *sheet, const sph_data_o
             err = set_dropped(data, sheet, drop, 1, found);
     }
     if (!err && opts->needed)
-        err = set_needed(data, sheet, opts->needed, found);
+        err = set_listed(data, sheet, opts->needed, "keep", found);
+    if (!err && opts->text && *opts->text)
+        err = set_listed(data, sheet, opts->text, "text", found);
     if (!err && !(err = set_use(data, sheet, opts->group, "group", COLUMN_GROUP)) &&
         !(err = set_use(data, sheet, opts->time, "time", COLUMN_TIME)))
         err = set_use(data, sheet, opts->weights, "weights", COLUMN_WEIGHT);
@@ -202,7 +216,7 @@ struct collect {
 static int wants_levels(const sph_data *data, const struct sheet *sheet, size_t i)
 {
     return data->columns[i].role != COLUMN_DROPPED && data->columns[i].kind != COLUMN_DATE &&
-           sheet->text.profile[i].texts;
+           (sheet->text.profile[i].texts || (data->columns[i].marks & COLUMN_AS_TEXT));
 }
 
 static int collect_row(void *user, size_t line, const struct cell *cells)
@@ -218,100 +232,14 @@ static int collect_row(void *user, size_t line, const struct cell *cells)
     return 0;
 }
 
-/* Words among numbers are a slip, unless they come back again and again in a column of few values ("3+"). */
-static int is_slip(const struct profile *profile, const struct levels *levels, size_t words)
-{
-    if (profile->texts >= profile->numbers)
-        return 0;
-    return levels->overflow || levels->count > LEVELS_MAX || profile->texts < 2 * words ||
-           levels->count * 2 > profile->texts + profile->numbers;
-}
-
-static size_t count_words(const struct levels *levels)
-{
-    size_t words = 0;
-    for (size_t i = 0; i < levels->count; i++) {
-        struct cell cell;
-        cell_read(&cell, levels->text[i]);
-        words += cell.kind == CELL_TEXT;
-    }
-    return words;
-}
-
-/* How many percent of the values look like numbers or dates that cannot be read. */
-static size_t share_like_numbers(const struct levels *levels)
-{
-    size_t like = 0;
-    for (size_t i = 0; i < levels->count; i++)
-        like += cell_looks_like_number(levels->text[i]) != 0;
-    return levels->count ? 100 * like / levels->count : 0;
-}
-
-static int fail_slip(const struct sheet *sheet, const struct column *column, const struct profile *profile)
-{
-    return sheet_fail(sheet, profile->text_line, column->name,
-                      "column '%s' contains '%.60s', expected a number%s; if this is an empty cell, use "
-                      "--missing-words '%.60s'",
-                      column->name, profile->text_example,
-                      profile->numbers > profile->texts ? " as in its other cells" : "",
-                      profile->text_example);
-}
-
-/* What is wrong with columns, told all at once: so many of them by name. */
-enum { NAMED_MOST = 6 };
-struct unusable {
-    sph_data *data;
-    const struct sheet *sheet;
-    int automatic;           /* they are left out, where that mends it */
-    int encodes;             /* text with many values is taken */
-    struct text list, names; /* of those that can be left out, and of all with their reasons */
-    size_t count, slips;
-    const struct column *first;
-    struct text first_reason;
-};
-
-static int refuse_column(struct unusable *u, const struct column *column, const char *reason)
-{
-    if (!u->count++) {
-        u->first = column;
-        text_add(&u->first_reason, "%s", reason);
-    }
-    if (u->count + u->slips > NAMED_MOST)
-        return 0;
-    text_add(&u->list, "%s'%.60s' %s", u->list.length ? "; " : "", column->name, reason);
-    text_add(&u->names, "%s%.60s", u->names.length ? "," : "", column->name);
-    return 0;
-}
-
-static int add_unusable(struct unusable *u, struct column *column, const char *reason)
-{
-    return u->automatic && !column->needed ? data_leave_out(u->data, column, reason)
-                                           : refuse_column(u, column, reason);
-}
-
-/* Numbers or dates that cannot be read are no free text, and never left out without being asked for. */
-enum { LIKE_NUMBERS = 80 }; /* percent of the cells */
-static int refuse_like_numbers(struct unusable *u, const struct column *column, const char *example)
-{
-    char reason[200];
-    snprintf(reason, sizeof reason,
-             "looks like numbers or dates in a format that cannot be read, such as '%.40s'", example);
-    return refuse_column(u, column, reason);
-}
-
 static int settle_feature(struct unusable *u, struct column *column, const struct profile *profile,
                           struct levels *levels)
 {
     char reason[160];
-    if (is_slip(profile, levels, count_words(levels))) {
-        if (!u->slips++)
-            u->first = column;
-        if (u->count + u->slips > NAMED_MOST)
-            return 0;
-        text_add(&u->list, "%s'%.60s' contains '%.60s' in line %zu, expected a number",
-                 u->list.length ? "; " : "", column->name, profile->text_example, profile->text_line);
-        return 0;
-    }
+    if (!(column->marks & COLUMN_AS_TEXT) && odd_is_slip(profile, levels))
+        return unusable_slip(u, column, profile);
+    if (!(column->marks & COLUMN_AS_TEXT) && !levels->overflow && odd_format(levels))
+        return unusable_odd(u, column);
     size_t cells = profile->texts + profile->numbers + profile->infinite;
     if ((levels->overflow || levels->count * 2 > cells) && u->encodes) {
         column->kind = COLUMN_TEXT;
@@ -319,8 +247,8 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
         return 0;
     }
     if (levels->overflow || levels->count * 2 > cells) {
-        if (share_like_numbers(levels) >= LIKE_NUMBERS)
-            return refuse_like_numbers(u, column, profile->text_example);
+        if (!(column->marks & COLUMN_AS_TEXT) && odd_share(levels) >= ODD_SHARE)
+            return unusable_odd(u, column);
         if (levels->overflow)
             snprintf(reason, sizeof reason,
                      "is text with more than %d different values, which is too many for indicator columns",
@@ -329,7 +257,7 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
             snprintf(reason, sizeof reason,
                      "is text with %zu different values in %zu rows, which is too many for indicator columns",
                      levels->count, cells);
-        return add_unusable(u, column, reason);
+        return unusable_add(u, column, reason);
     }
     column->kind = COLUMN_TEXT;
     column->levels = levels->text;
@@ -339,44 +267,18 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
     return 0;
 }
 
-static int fail_unusable(struct unusable *u)
-{
-    const char *path = u->sheet->path;
-    size_t all = u->count + u->slips;
-    char more[40] = "", drop[260] = "--drop auto";
-    int err = 0;
-    if (all > NAMED_MOST)
-        snprintf(more, sizeof more, "; and %zu more", all - NAMED_MOST);
-    else if (u->names.length && u->names.length < 200)
-        snprintf(drop, sizeof drop, "--drop %s, or with --drop auto", u->names.chars);
-    if (u->list.failed || u->names.failed || u->first_reason.failed)
-        err = SPH_EMEMORY;
-    else if (all > 1 && u->count)
-        err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name,
-                          "%zu columns cannot be used: %.640s%s; %s with %s", all, u->list.chars, more,
-                          u->slips ? "correct the cells that are not numbers, and leave out the other columns"
-                                   : "leave them out",
-                          drop);
-    else if (u->slips > 1)
-        err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "%zu columns cannot be used: %.700s%s", all,
-                          u->list.chars, more);
-    else if (u->slips)
-        err = fail_slip(u->sheet, u->first, &u->sheet->text.profile[u->first - u->data->columns]);
-    else if (u->count)
-        err = sph_fail_of(SPH_EFORMAT, path, 0, u->first->name, "column '%s' %s; leave it out with --drop %s",
-                          u->first->name, u->first_reason.chars, u->first->name);
-    text_free(&u->list);
-    text_free(&u->names);
-    text_free(&u->first_reason);
-    return err;
-}
-
 static int settle_target(sph_data *data, struct column *column, const struct sheet *sheet,
                          const struct profile *profile, struct levels *levels, int task)
 {
-    if (task == SPH_TASK_REGRESSION || data->targets > 1 ||
-        (task < 0 && is_slip(profile, levels, count_words(levels))))
-        return fail_slip(sheet, column, profile);
+    if (task == SPH_TASK_REGRESSION || data->targets > 1 || (task < 0 && odd_is_slip(profile, levels))) {
+        struct text remedy = {0};
+        column->marks |= COLUMN_SLIPS;
+        int err = odd_remedy(&remedy, sheet, data);
+        if (!err)
+            err = remedy.failed ? SPH_EMEMORY : odd_fail(sheet, column, profile, remedy.chars);
+        text_free(&remedy);
+        return err;
+    }
     column->kind = COLUMN_TEXT;
     data->labels = levels->text;
     data->classes = levels->count;
@@ -393,7 +295,7 @@ static int settle_empty(struct unusable *u, struct column *column, size_t i)
     if (!strcmp(column->name, number))
         column->role = COLUMN_DROPPED;
     else
-        return add_unusable(u, column, "has no value in any row");
+        return unusable_add(u, column, "has no value in any row");
     return 0;
 }
 
@@ -409,7 +311,7 @@ static int settle_dates(struct unusable *u)
         snprintf(reason, sizeof reason,
                  "has dates such as '%.20s', in which day and month are ambiguous; write dates as 2024-12-31",
                  u->sheet->text.profile[i].text_example);
-        err = refuse_column(u, column, reason);
+        err = unusable_refuse(u, column, reason);
         column->kind = COLUMN_TEXT; /* not to be asked again */
         column->role = COLUMN_DROPPED;
     }
@@ -423,19 +325,22 @@ static int settle_many_column(struct unusable *u, struct column *column, const s
 {
     size_t covered, all = many->levels.count;
     char reason[160];
-    int like_numbers = many_like_numbers(many) >= LIKE_NUMBERS;
+    int like_numbers = !(column->marks & COLUMN_AS_TEXT) && many_like_numbers(many) >= ODD_SHARE;
+    int odd = !(column->marks & COLUMN_AS_TEXT) && odd_format(&many->levels);
     const char *example = u->sheet->text.profile[column - u->data->columns].text_example;
+    if (odd && !useless_named_id(column->name))
+        return unusable_odd(u, column);
     int err = many_take_common(column, many, &covered);
     if (err < 0)
         return err;
     if (many->levels.overflow || covered * 2 < many->cells) {
         column->encoded = 0;
         if (like_numbers && !useless_named_id(column->name))
-            return refuse_like_numbers(u, column, example);
+            return unusable_odd(u, column);
         snprintf(reason, sizeof reason,
                  "is free text or an id: %s%zu different values in %zu rows, most of them in fewer than %d",
                  many->levels.overflow ? "more than " : "", all, many->cells, LEVELS_RARE);
-        return add_unusable(u, column, reason);
+        return unusable_add(u, column, reason);
     }
     column->other = 1;
     column->encoded = column->level_count > LEVELS_MAX;
@@ -585,11 +490,11 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
             return SPH_EMEMORY;
     struct unusable unusable = {.data = data, .sheet = sheet, .encodes = opts->encode};
     int err = set_roles(data, sheet, opts, &unusable.automatic);
-    if (!err && unusable.automatic)
-        err = useless_drop(data, sheet);
+    if (!err && (unusable.automatic || (opts->encode && !(opts->drop && *opts->drop))))
+        err = useless_drop(data, sheet, unusable.automatic);
     if (!err && sheet->is_text)
         err = settle_kinds(&unusable, opts->task);
-    int refused = fail_unusable(&unusable);
+    int refused = unusable_fail(&unusable);
     err = err < 0 ? err : refused;
     if (err < 0 || !(err = columns_place(data, sheet->path)) || !unusable.automatic)
         return err;

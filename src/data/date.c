@@ -7,6 +7,8 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "base/text.h"
+#include "data/odd_cells.h"
 
 /* ---------------------------------------------------------------- one date */
 
@@ -215,7 +217,7 @@ struct finding {
         int candidate;
         unsigned orders;
         int times;
-        size_t dates, others, other_line;
+        size_t dates, others;
         char *other; /* the first cell that is none */
         double first[DATE_ORDERS];
     } * found; /* (columns) */
@@ -224,6 +226,7 @@ struct finding {
 static int look(void *user, size_t line, const struct cell *cells)
 {
     struct finding *f = user;
+    (void)line;
     for (size_t i = 0; i < f->data->column_count; i++) {
         struct found *found = &f->found[i];
         int timed = 0;
@@ -231,7 +234,7 @@ static int look(void *user, size_t line, const struct cell *cells)
             continue;
         unsigned orders = cells[i].text ? date_orders(cells[i].text, &timed) : 0;
         if (!(orders & found->orders)) {
-            if (!found->others++ && (found->other_line = line, !(found->other = mem_text(cells[i].text))))
+            if (!found->others++ && !(found->other = mem_text(cells[i].text)))
                 return SPH_EMEMORY;
             continue;
         }
@@ -253,10 +256,23 @@ static int settle(const struct finding *f, size_t i)
     struct column *column = &f->data->columns[i];
     if (found->others >= found->dates)
         return 0; /* words */
-    if (found->others)
-        return sheet_fail(f->sheet, found->other_line, column->name,
-                          "column '%s' contains '%.60s', expected a date as in its other cells", column->name,
-                          found->other);
+    if (found->others) {
+        struct text remedy = {0};
+        column->marks |= COLUMN_SLIPS;
+        struct odd_cell odd = {0};
+        int err = odd_remedy(&remedy, f->sheet, f->data);
+        if (!err)
+            err = odd_find(&odd, f->sheet, i, found->other);
+        if (!err)
+            err = remedy.failed
+                      ? SPH_EMEMORY
+                      : sheet_fail(f->sheet, odd.line, column->name,
+                                   "column '%s' contains '%.60s', expected a date as in its other cells%s",
+                                   column->name, found->other, remedy.chars ? remedy.chars : "");
+        mem_free(odd.text);
+        text_free(&remedy);
+        return err;
+    }
     column->kind = COLUMN_DATE;
     column->times = found->times;
     column->order = found->orders & (1u << DATE_YMD)                                           ? DATE_YMD
@@ -268,10 +284,20 @@ static int settle(const struct finding *f, size_t i)
     return 0;
 }
 
+/* Whether some text of the column is a date, or it is not known. */
+static int has_dates(const struct sheet *sheet, size_t column)
+{
+    const struct levels *words = sheet->text.parsed ? &sheet->text.words[column] : NULL;
+    int timed, dates = !words;
+    for (size_t i = 0; words && i < words->count && !dates; i++)
+        dates = date_orders(words->text[i], &timed) != 0;
+    return dates;
+}
+
 int dates_find(sph_data *data, const struct sheet *sheet)
 {
     struct finding f = {.data = data, .sheet = sheet};
-    int any = 0, timed, err = 0;
+    int any = 0, err = 0;
     if (!(f.found = mem_get(data->column_count, sizeof *f.found)))
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++) {
@@ -279,8 +305,8 @@ int dates_find(sph_data *data, const struct sheet *sheet)
         const struct column *column = &data->columns[i];
         int asked = column->role == COLUMN_FEATURE || column->use == COLUMN_TIME;
         /* more cells that are numbers than words: a slip, or a column of codes */
-        if (!asked || !profile->texts || profile->numbers > profile->texts ||
-            !date_orders(profile->text_example, &timed))
+        if (!asked || (column->marks & COLUMN_AS_TEXT) || !profile->texts ||
+            profile->numbers > profile->texts || !has_dates(sheet, i))
             continue;
         f.found[i] = (struct found){
             .candidate = 1, .orders = (1u << DATE_ORDERS) - 1, .first = {HUGE_VAL, HUGE_VAL, HUGE_VAL}};

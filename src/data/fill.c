@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "data/build.h"
 #include "data/date.h"
+#include "data/odd_cells.h"
 #include "base/levels.h"
 
 struct filling {
@@ -313,10 +314,8 @@ static int check_cells(struct filling *f)
         struct profile *profile = &f->sheet->text.profile[f->from[i]];
         int unclear = profile->unclear || profile->unclear_points;
         if (profile->points && (profile->mark == MARK_COMMA || (column->decimal_comma && profile->unclear)))
-            return sheet_fail(f->sheet, profile->mark_line, column->name,
-                              "column '%s' contains '%.60s' with a decimal comma, and other numbers with a "
-                              "decimal point; use a decimal point everywhere",
-                              column->name, profile->mark_example);
+            return sheet_fail(f->sheet, profile->mark_line, column->name, ODD_MARKS, column->name,
+                              profile->mark_example);
         if (column->decimal_comma && profile->mark != MARK_COMMA && unclear && !profile->money &&
             !profile->points && (profile->unclear || f->sheet->text.delimiter != ',')) {
             profile->mark = MARK_COMMA;

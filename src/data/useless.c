@@ -122,30 +122,44 @@ int data_leave_out(sph_data *data, struct column *column, const char *why)
     return (column->why = mem_text(why)) ? 0 : SPH_EMEMORY;
 }
 
-int useless_drop(sph_data *data, const struct sheet *sheet)
+/* Why nothing can be learned from a column, or NULL. */
+static const char *why_useless(const struct sheet *sheet, size_t i, struct seen *seen)
 {
     enum { FEW = 4 }; /* so many whole numbers count up by chance */
+    if (!seen->looked_at || (!seen->count && !seen->text))
+        return NULL;
+    if (!seen->varies)
+        return "is the same in all rows";
+    if (seen->counts && seen->count > FEW && (is_called_index(sheet->names[i]) || has_no_name(sheet, i)))
+        return "numbers the rows";
+    if (seen->named_id && seen->whole && seen->count > FEW && never_twice(seen))
+        return "is an id (no number occurs twice)";
+    return NULL;
+}
+
+int useless_drop(sph_data *data, const struct sheet *sheet, int automatic)
+{
     if (sheet->rows < 2)
         return 0;
     struct looking looking = {.data = data, .seen = mem_get(data->column_count, sizeof *looking.seen)};
     if (!looking.seen)
         return SPH_EMEMORY;
     for (size_t i = 0; i < data->column_count; i++) {
-        looking.seen[i].looked_at = data->columns[i].role == COLUMN_FEATURE && !data->columns[i].needed;
+        looking.seen[i].looked_at =
+            data->columns[i].role == COLUMN_FEATURE && !(data->columns[i].marks & COLUMN_NEEDED);
         looking.seen[i].named_id = useless_named_id(data->columns[i].name);
     }
     int err = sheet_scan(sheet, see_row, &looking);
     for (size_t i = 0; i < data->column_count; i++) {
         struct seen *seen = &looking.seen[i];
         struct column *column = &data->columns[i];
-        if (!err && seen->looked_at && (seen->count || seen->text) && !seen->varies)
-            err = data_leave_out(data, column, "is the same in all rows");
-        else if (!err && seen->looked_at && seen->counts && seen->count > FEW &&
-                 (is_called_index(column->name) || has_no_name(sheet, i)))
-            err = data_leave_out(data, column, "numbers the rows");
-        else if (!err && seen->looked_at && seen->named_id && seen->whole && seen->count > FEW &&
-                 never_twice(seen))
-            err = data_leave_out(data, column, "is an id (no number occurs twice)");
+        const char *why = err ? NULL : why_useless(sheet, i, seen);
+        if (why && automatic && seen->text)
+            column->kind = COLUMN_TEXT;
+        if (why && automatic)
+            err = data_leave_out(data, column, why);
+        else if (why)
+            column->marks |= COLUMN_USELESS;
         mem_free(seen->text);
         mem_free(seen->numbers);
     }

@@ -435,10 +435,10 @@ static const struct default_row rows[] = {
     {OPTION_ENSEMBLE_VAL, FOR_ALL, is_ensemble, "one", NULL, "one with --group, --time or another protocol"},
     {OPTION_THREADS, FOR_TABLES, is_ensemble, NULL, table_threads,
      "the number of processors for an ensemble, otherwise 1"},
-
     /* never written down unless they are asked for */
     {OPTION_TARGET, FOR_ALL, NULL, NULL, leave_unset, "the last column"},
     {OPTION_KEEP, FOR_ALL, NULL, NULL, leave_unset, NULL},
+    {OPTION_TEXT, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SCALE, FOR_ALL, NULL, NULL, leave_unset, "standard"},
     {OPTION_INDICATORS, FOR_ALL, NULL, NULL, leave_unset, "scaled"},
     {OPTION_MISSING_WORDS, FOR_ALL, NULL, NULL, leave_unset, NULL},

@@ -51,6 +51,7 @@ int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_c
     opts.target = o->target;
     opts.drop = o->drop;
     opts.needed = o->keep;
+    opts.text = o->text;
     opts.group = o->group;
     opts.time = o->time;
     opts.weights = o->weights;

@@ -110,7 +110,10 @@ static double score_of(const sph_scores *scores, const char *name)
     return (double)NAN;
 }
 
-enum { FAR_OFF = 10 }; /* times the error of the baseline: the training did not work */
+enum {
+    FAR_OFF = 10,
+    CONFIDENTLY_WRONG = 3
+}; /* times the error, or the log loss, of the baseline: the training did not work */
 
 static void warn_of_errors(sph_result *result)
 {
@@ -132,8 +135,15 @@ static void warn_of_classes(sph_result *result, size_t classes)
     double n = (double)result->test.rows, rare = n * (1 - most), auc = score_of(&result->test, "auc");
     int ranks =
         classes == 2 && rare > 0 && most > 0 && auc > 0.5 + 2 * sqrt((n + 1) / (12 * rare * (n - rare)));
+    double loss = score_of(&result->test, "log_loss"), constant = score_of(&result->baseline, "log_loss");
     if (accuracy > most + 2 * sqrt(most * (1 - most) / n))
         return;
+    if (loss > CONFIDENTLY_WRONG * constant)
+        job_warn(result,
+                 "test log loss %.4g is %.2g times that of the class frequencies (%.4g), so the training "
+                 "failed; try "
+                 "a smaller --lr",
+                 loss, loss / constant, constant);
     job_warn(result,
              "test accuracy %.4g is not clearly better than %.4g, the accuracy of always predicting the most "
              "frequent class%s",

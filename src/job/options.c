@@ -65,7 +65,7 @@ int option_is_number(enum option_id id)
 int option_is_list(enum option_id id)
 {
     return rules[id].kind == KIND_SIZES || id == OPTION_TARGET || id == OPTION_DROP || id == OPTION_KEEP ||
-           id == OPTION_MISSING_WORDS || id == OPTION_FREEZE;
+           id == OPTION_TEXT || id == OPTION_MISSING_WORDS || id == OPTION_FREEZE;
 }
 
 int option_find(const char *name)

@@ -81,6 +81,9 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "columns to leave out; auto: constant columns, IDs and free text (the tool reports each of "           \
       "them); auto,COL: COL in addition to these")                                                           \
     X(KEEP, keep, "keep", TEXT, ANY, "", "data", "keep", "COL,...", "columns that --drop auto must keep")    \
+    X(TEXT, text, "text", TEXT, ANY, "", "data", "text", "COL,...",                                          \
+      "columns to read as text (categories), such as codes, sizes and postal codes, even if their cells "    \
+      "look like numbers")                                                                                   \
     X(WEIGHTS, weights, "weights", TEXT, ANY, "", "data", "weights", "COL",                                  \
       "column of sample weights (0 or more) for the training loss, the validation loss and the "             \
       "standardization; scores are not weighted; not used as a feature")                                     \

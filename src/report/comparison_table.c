@@ -230,7 +230,8 @@ static void add_baseline(struct table *out, const struct comparison *comparison)
             continue;
         text_add(&words, "%s%s", behind++ ? ", " : "; not better than it: ", input->methods[m].name);
     }
-    text_add_general(&score, 4, input->baseline);
+    int large = input->baseline >= 1e4 && input->baseline < 1e9;
+    text_add_general(&score, large ? 9 : 4, large ? round(input->baseline) : input->baseline);
     if (!words.failed && !score.failed)
         table_line(&out->notes,
                    "Baseline, which predicts the training mean or the class frequencies: %s %s%s%s.",

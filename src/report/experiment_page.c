@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/tool.h"
+#include "compare/tool.h"
 #include "file/file.h"
 
 enum {
@@ -192,6 +193,17 @@ static void add_verdicts(const struct page *page, const struct table *table)
     report_notes(page->report, &table->notes);
 }
 
+static void add_marks(const struct page *page, const struct table *table, int larger_is_better)
+{
+    if (has_mark(table, MARK_LEAD))
+        report_note(page->report, "Bold: the %s mean; this is not a test.",
+                    larger_is_better ? "largest" : "smallest");
+    if (has_mark(table, MARK_BEST))
+        report_note(page->report,
+                    "Green: the best mean, and significantly different from every other method by "
+                    "all tests that were made.");
+}
+
 /* The comparison in one dataset. */
 static void add_set(const struct page *page, size_t set)
 {
@@ -204,17 +216,24 @@ static void add_set(const struct page *page, size_t set)
     if (matrices)
         report_fold(page->report, "The same with standard errors, one line for each point");
     report_table(page->report, table);
-    if (has_mark(table, MARK_LEAD))
-        report_note(page->report, "Bold: the %s mean; this is not a test.",
-                    input->larger_is_better ? "largest" : "smallest");
-    if (has_mark(table, MARK_BEST))
-        report_note(page->report,
-                    "Green: the best mean, and significantly different from every other method by "
-                    "all tests that were made.");
     report_unfold(page->report);
     if (tables->pairs.row_count)
         report_table(page->report, &tables->pairs);
-    add_verdicts(page, table);
+    report_list(page->report, &table->verdicts);
+    add_marks(page, table, input->larger_is_better);
+    report_notes(page->report, &table->notes);
+}
+
+/* Features that train leaves out by default. */
+static void add_useless(const struct page *page)
+{
+    const char *name, *columns;
+    for (size_t i = 0; (columns = sph_experiment_useless(page->experiment, i, &name)); i++)
+        if (*columns)
+            report_note(page->report,
+                        "%s: the IDs, row numbers and constant columns %s are features here; "
+                        "data: {drop: auto} leaves them out, as spherelu train does.",
+                        name, columns);
 }
 
 static void add_result(const struct page *page)
@@ -226,6 +245,7 @@ static void add_result(const struct page *page)
     report_section(page->report, "Result");
     report_paragraph(page->report, "The %s on the test set; %s is better.", input->metric,
                      input->larger_is_better ? "larger" : "smaller");
+    add_useless(page);
     if (overall->row_count) {
         report_table(page->report, overall);
         add_verdicts(page, overall);

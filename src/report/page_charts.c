@@ -2,6 +2,7 @@
  *
  * Charts of a run's page: losses by epoch, predictions against targets, and calibration. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -166,59 +167,87 @@ static size_t class_given(const struct run_rows *rows, size_t i)
     return best;
 }
 
-enum { BINS = 10 };
+enum { GROUPS = 10, GROUP_LEAST = 10 /* rows */ };
 
-static void fill_calibration(struct table *table, const double *sure, const double *right,
-                             const double *count)
+/* A row's probability, and whether it was right. */
+struct sure {
+    double p;
+    int right;
+};
+
+static int by_probability(const void *a, const void *b)
 {
-    size_t row = 0, rows = 0;
-    for (size_t b = 0; b < BINS; b++)
-        rows += count[b] > 0;
+    const struct sure *x = a, *y = b;
+    return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : x->right - y->right;
+}
+
+/* Groups of rows in the order of their probability, all of the same size up to one row. */
+struct calibration {
+    size_t groups, rows[GROUPS];
+    double sure[GROUPS], right[GROUPS], gap; /* gap: mean distance of the two, weighted by rows */
+};
+
+static void calibrate(struct calibration *out, const struct sure *list, size_t count)
+{
+    size_t groups = count / GROUP_LEAST;
+    *out = (struct calibration){.groups = groups < 1 ? 1 : groups > GROUPS ? GROUPS : groups};
+    for (size_t g = 0; g < out->groups; g++) {
+        size_t from = g * count / out->groups, to = (g + 1) * count / out->groups;
+        double n = (double)(out->rows[g] = to - from);
+        for (size_t i = from; i < to; i++) {
+            out->sure[g] += list[i].p / n;
+            out->right[g] += list[i].right / n;
+        }
+        out->gap += fabs(out->sure[g] - out->right[g]) * n / (double)count;
+    }
+}
+
+static void fill_calibration(struct table *table, const struct calibration *c)
+{
     table_column(table, (struct table_column){.head = "mean probability", .number = 1, .digits = 4});
     table_column(table, (struct table_column){.head = "observed frequency", .number = 1, .digits = 4});
     table_column(table, (struct table_column){.head = "rows", .number = 1});
-    table_rows(table, rows);
-    for (size_t b = 0; b < BINS; b++)
-        if (count[b] > 0) {
-            table_number(table, row, 0, sure[b]);
-            table_number(table, row, 1, right[b]);
-            table_count(table, row++, 2, (size_t)count[b]);
-        }
+    table_rows(table, c->groups);
+    for (size_t g = 0; g < c->groups; g++) {
+        table_number(table, g, 0, c->sure[g]);
+        table_number(table, g, 1, c->right[g]);
+        table_count(table, g, 2, c->rows[g]);
+    }
 }
 
-/* For each tenth of probability: the mean probability and the observed frequency, of the second of two classes or of the predicted
- * class of several. */
+/* Of the second of two classes, or of the predicted class of several. */
 static void add_calibration(struct report *report, const struct run_rows *rows, const char *second)
 {
-    double sure[BINS] = {0}, right[BINS] = {0}, count[BINS] = {0}, gap = 0;
-    for (size_t i = 0; i < rows->count; i++) {
-        size_t best = rows->outputs > 1 ? class_given(rows, i) : 1;
-        double p = run_rows_probability(rows, i, best);
-        size_t bin = (size_t)fmin(BINS - 1, floor(p * BINS));
-        sure[bin] += p;
-        right[bin] += (size_t)rows->y[i] == best;
-        count[bin]++;
-    }
-    for (size_t b = 0; b < BINS; b++) {
-        gap += fabs(sure[b] - right[b]) / (double)rows->count;
-        sure[b] = count[b] > 0 ? sure[b] / count[b] : (double)NAN;
-        right[b] = count[b] > 0 ? right[b] / count[b] : (double)NAN;
-    }
+    struct sure *list = mem_get(rows->count, sizeof *list);
+    struct calibration found;
     struct table table = {0};
     struct text caption = {0};
-    fill_calibration(&table, sure, right, count);
-    text_add(
-        &caption,
-        "Calibration on the test rows: the probability of %s%.60s%s. Each point stands for the rows whose "
-        "probability is in one tenth from 0 to 1; the table has their number, and a point of few rows "
-        "is uncertain. Points on the line are perfectly calibrated; the mean distance from the line, "
-        "weighted by rows (expected calibration error), is ",
-        rows->outputs > 1 ? "the predicted class" : "'", rows->outputs > 1 ? "" : second,
-        rows->outputs > 1 ? "" : "'");
-    text_add_general(&caption, 3, gap);
+    int several = rows->outputs > 1;
+    if (!list) {
+        report_fail(report, SPH_EMEMORY);
+        return;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        size_t class = several ? class_given(rows, i) : 1;
+        list[i] = (struct sure){run_rows_probability(rows, i, class), (size_t)rows->y[i] == class};
+    }
+    qsort(list, rows->count, sizeof *list, by_probability);
+    calibrate(&found, list, rows->count);
+    mem_free(list);
+    fill_calibration(&table, &found);
+    text_add(&caption, "Calibration: can the probability of %s%.60s%s be trusted? ",
+             several ? "the predicted class" : "'", several ? "" : second, several ? "" : "'");
+    text_add(&caption,
+             "The test rows, in the order of that probability, are divided into %zu group%s of about %zu "
+             "rows. Each "
+             "point shows the mean probability of a group and the share of its rows that %s. Points on "
+             "the line mean that the probabilities are right; the mean distance from it is ",
+             found.groups, found.groups == 1 ? "" : "s", rows->count / found.groups,
+             several ? "have that class" : "are of the class");
+    text_add_general(&caption, 2, found.gap);
     text_add(&caption, ".");
-    add_points(report, &caption, "mean probability in each tenth", "observed frequency",
-               &(struct chart_series){NULL, sure, right, BINS, 1}, &table);
+    add_points(report, &caption, "mean probability of a group", "observed frequency",
+               &(struct chart_series){NULL, found.sure, found.right, found.groups, 1}, &table);
 }
 
 /* The rows are scored again, which takes little time compared with training. Without a test part, or if the data have moved, the

@@ -8,6 +8,40 @@
 
 enum { COLUMNS_LISTED = 60 };
 
+enum { CLASSES_LISTED = 20 };
+
+static size_t count_class(const sph_data *data, const uint32_t *rows, size_t count, size_t class)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += (size_t)data->y[rows[i]] == class;
+    return found;
+}
+
+/* The rows of each class in each set. */
+static void add_classes(struct report *report, const sph_data *data, const sph_split *split)
+{
+    static const char *const heads[] = {"training", "validation", "test"};
+    const uint32_t *const rows[] = {split->train, split->val, split->test};
+    const size_t counts[] = {split->train_rows, split->val_rows, split->test_rows};
+    size_t listed = data->classes < CLASSES_LISTED ? data->classes : CLASSES_LISTED;
+    struct table table = {0};
+    if (!data->labels || data->task == SPH_TASK_REGRESSION || data->targets != 1 || !data->y)
+        return;
+    table_column(&table, (struct table_column){.head = "class"});
+    for (size_t p = 0; p < 3; p++)
+        table_column(&table, (struct table_column){.head = heads[p], .number = 1});
+    table_rows(&table, listed);
+    for (size_t c = 0; c < listed; c++) {
+        table_words(&table, c, 0, data->labels[c]);
+        for (size_t p = 0; p < 3; p++)
+            table_count(&table, c, p + 1, count_class(data, rows[p], counts[p], c));
+    }
+    report_take_table(report, &table);
+    if (listed < data->classes)
+        report_note(report, "The first %d of %zu classes are listed.", CLASSES_LISTED, data->classes);
+}
+
 void page_add_data(struct report *report, sph_run *run)
 {
     int err = run_own_data(run, NULL);
@@ -21,15 +55,25 @@ void page_add_data(struct report *report, sph_run *run)
     }
     const sph_data *data = run->data;
     report_section(report, "Data");
-    report_paragraph(
-        report, "%zu rows: %zu for training, %zu for validation, %zu for the test. %zu features.%s",
-        data->rows, run->split.train_rows, run->split.val_rows, run->split.test_rows, data->features,
-        run->spec->options.ensemble_val == ENSEMBLE_VAL_FOLDS
-            ? " These are the rows of the first network; each of the others is validated by "
-              "another fold of the training and validation rows."
-            : "");
+    report_paragraph(report, "%zu %s: %zu for training, %zu for validation, %zu for the test. %zu %s.%s",
+                     data->rows, data_is_images(data) ? "images" : "rows", run->split.train_rows,
+                     run->split.val_rows, run->split.test_rows, data->features,
+                     data_is_images(data) ? "numbers for each" : "features",
+                     run->spec->options.ensemble_val == ENSEMBLE_VAL_FOLDS
+                         ? " These are the rows of the first network; each of the others is validated by "
+                           "another fold of the training and validation rows."
+                         : "");
     if (data->notes.length)
         report_list(report, &data->notes);
+    if (data->test_from)
+        report_note(
+            report,
+            data->image.pictures
+                ? "The test set is the folder val (or valid, validation, test). The validation set, which "
+                  "selects the epoch, is a part of the folder train."
+                : "The test set is that of the dataset. The validation set, which selects the epoch, is a "
+                  "part of its training set.");
+    add_classes(report, data, &run->split);
     if (data_is_images(data))
         return;
     const struct scaling none = {0};

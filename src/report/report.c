@@ -167,6 +167,23 @@ void report_code(struct report *report, const char *caption, const char *text)
     add_element(&report->body, "<pre tabindex=\"0\">\n", text, "</pre>");
 }
 
+/* An option is not torn after its dashes. */
+void report_command(struct report *report, const char *caption, const char *command)
+{
+    struct text *out = &report->body;
+    add_element(out, "<p class=\"code\">", caption, "</p>");
+    text_add(out, "<pre tabindex=\"0\">\n");
+    for (const char *next; *command; command = next) {
+        size_t length = strcspn(command, " ");
+        int option = *command == '-';
+        next = command + length + (command[length] == ' ');
+        text_add(out, "%s", option ? "<span class=\"option\">" : "");
+        html_add_text_part(out, command, length);
+        text_add(out, "%s%s", option ? "</span>" : "", command[length] ? " " : "");
+    }
+    text_add(out, "</pre>\n");
+}
+
 /* ---------------------------------------------------------------- figures */
 
 void report_table(struct report *report, const struct table *table)

@@ -45,6 +45,7 @@ void report_take_table(struct report *report, struct table *table);
 
 /* Preformatted text, for files and commands. */
 void report_code(struct report *report, const char *caption, const char *text);
+void report_command(struct report *report, const char *caption, const char *command); /* wraps between options only */
 
 /* The picture dir/name.svg with its caption and links to name.pdf, .svg, .png, .gif, the script name.gp and the data
  * name.PART.dat, as far as they exist. Write the report into the parent folder of dir. name.png replaces an SVG that is incomplete or

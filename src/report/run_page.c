@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The page of one run: scores, curves, data, predictions, figures, and the command that repeats it. */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -67,6 +68,26 @@ void run_add_command(struct text *out, const struct job_spec *spec)
     text_add(out, " --out again");
 }
 
+/* How uncertain the share of hits is, and what the names of the other scores leave open. */
+static void explain_scores(struct report *report, sph_run *run)
+{
+    double share = result_score(run->result, "test", "accuracy");
+    int two = !isnan(result_score(run->result, "test", "recall"));
+    struct text words = {0};
+    if (isnan(share))
+        return;
+    if (!run_own_data(run, NULL) && !run_own_split(run) && run->split.test_rows) {
+        text_add(&words, "The test accuracy has a standard error of ");
+        text_add_general(&words, 2, sqrt(share * (1 - share) / (double)run->split.test_rows));
+        text_add(&words, " with %zu rows. ", run->split.test_rows);
+    }
+    text_add(&words, "f1 is the macro F1, the mean over classes%s.",
+             two ? "; precision and recall are those of the rarer class" : "");
+    report_fail(report, words.failed ? SPH_EMEMORY : 0);
+    report_note(report, "%s", words.chars ? words.chars : "");
+    text_free(&words);
+}
+
 static void add_scores(struct report *report, const json_t *result)
 {
     static const char *const parts[] = {"train", "val", "test", "baseline"}, *const names[] = {
@@ -103,8 +124,9 @@ static void add_scores(struct report *report, const json_t *result)
                             "the training rows).");
 }
 
-static void add_result(struct report *report, const json_t *result)
+static void add_result(struct report *report, sph_run *run)
 {
+    const json_t *result = run->result;
     size_t epochs = 0, best = 0;
     int diverged = 0, err = json_member_size(result, RUNFOLDER_RESULT, "epochs", &epochs);
     const char *warning = json_string_value(json_object_get(result, "warning"));
@@ -126,6 +148,7 @@ static void add_result(struct report *report, const json_t *result)
                      several ? "each network keeps its best, on average " : "the best, ", best,
                      several ? "" : ", is kept");
     add_scores(report, result);
+    explain_scores(report, run);
 }
 
 /* Training and validation loss in one chart, with the best epoch marked. */
@@ -176,7 +199,7 @@ static void add_repeating(struct report *report, const char *dir, const struct j
     report_section(report, "Repeat this");
     run_add_command(&command, spec);
     report_fail(report, command.failed ? SPH_EMEMORY : 0);
-    report_code(
+    report_command(
         report,
         "Run this in the folder in which it was started, because the path of the data may be relative:",
         command.chars ? command.chars : "");
@@ -184,7 +207,20 @@ static void add_repeating(struct report *report, const char *dir, const struct j
     page_add_file(report, dir, RUNFOLDER_CONFIG, RUNFOLDER_CONFIG ": every option, including defaults");
 }
 
-int sph_run_page(sph_run *run)
+/* The mistakes of a run on images, which its page shows. Without gnuplot, or if the data have moved, it does without them. */
+static int draw_wrong(const sph_run *run)
+{
+    unsigned char wanted[FIGURE_COUNT] = {0};
+    char program[4096];
+    if (!run->result || isnan(result_score(run->result, "test", "accuracy")) ||
+        !json_object_get(run->schema, "images") || !sph_gnuplot(program, sizeof program))
+        return 0;
+    wanted[text_find("wrong", figure_names, FIGURE_COUNT)] = 1;
+    int err = figures_draw(NULL, run->dir, wanted, NULL, NULL, NULL);
+    return err == SPH_EMEMORY ? err : 0;
+}
+
+static int write_page(sph_run *run)
 {
     struct report *report = NULL;
     char *path = file_join(run->dir, REPORT_PAGE);
@@ -193,7 +229,7 @@ int sph_run_page(sph_run *run)
         err = draw_curves(run->dir);
     if (!err) {
         if (run->result)
-            add_result(report, run->result);
+            add_result(report, run);
         else
             report_warning(report,
                            "The run is not finished and has no scores yet. Continue with train --resume.");
@@ -213,6 +249,14 @@ int sph_run_page(sph_run *run)
     return err;
 }
 
+int sph_run_page(sph_run *run)
+{
+    int err = run_open_model(run);
+    if (err != SPH_EMEMORY) /* a diverged run has no model */
+        err = draw_wrong(run);
+    return err ? err : write_page(run);
+}
+
 int run_write_page(const char *dir)
 {
     struct sph_run run;
@@ -220,7 +264,7 @@ int run_write_page(const char *dir)
     if (err < 0)
         return err;
     if (!(err = run_read(&run, dir, 0, NULL))) {
-        err = sph_run_page(&run);
+        err = write_page(&run);
         run_close(&run);
     }
     file_leave(dir);

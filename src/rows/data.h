@@ -41,11 +41,15 @@ struct column {
     int times;             /* dates: some have a time of day */
     double first;          /* dates: the first of them, in days since 1970 */
     enum column_use use;
-    char *why;     /* --drop auto leaves it out, or NULL */
-    int needed;    /* --drop auto does not leave it out */
-    size_t filled; /* cells of it that were missing */
-    size_t at;     /* its first column in x (column_width of them), or its column in y */
+    char *why;      /* --drop auto leaves it out, or NULL */
+    unsigned marks; /* enum column_marks, of a table that was read without a schema */
+    size_t filled;  /* cells of it that were missing */
+    size_t at;      /* its first column in x (column_width of them), or its column in y */
 };
+
+/* NEEDED: --drop auto does not leave it out. AS_TEXT: --text names it. SLIPS: it has words among numbers. USELESS: --drop auto would
+ * leave it out. */
+enum column_marks { COLUMN_NEEDED = 1, COLUMN_AS_TEXT = 2, COLUMN_SLIPS = 4, COLUMN_USELESS = 8 };
 
 /* Levels of a text column with that of all other words. */
 static inline size_t column_levels(const struct column *column)

@@ -101,7 +101,7 @@ const struct metric metric_LOG_LOSS = {
     .finish = finish_share,
 };
 
-/* ---------------------------------------------------------------- balanced_accuracy, f1 */
+/* ---------------------------------------------------------------- balanced_accuracy, f1, precision, recall */
 
 /* Of each class: its rows, the rows given to it, and both at once. */
 enum { CLASS_TRUE, CLASS_GIVEN, CLASS_HIT, CLASS_NUMBERS };
@@ -169,4 +169,41 @@ const struct metric metric_F1 = {
     .numbers = class_numbers,
     .tally = tally_classes,
     .finish = finish_f1,
+};
+
+/* The class with fewer rows, of equals the second. */
+static const double *rarer(const double *sum)
+{
+    return sum[CLASS_TRUE] < sum[CLASS_NUMBERS + CLASS_TRUE] ? sum : sum + CLASS_NUMBERS;
+}
+
+/* 0 if no row is given to the class, as scikit-learn has it. */
+static double finish_precision(const struct metric_part *part, const double *sum)
+{
+    const double *rare = rarer(sum);
+    (void)part;
+    if (!(rare[CLASS_TRUE] > 0))
+        return (double)NAN;
+    return rare[CLASS_GIVEN] > 0 ? rare[CLASS_HIT] / rare[CLASS_GIVEN] : 0;
+}
+
+static double finish_recall(const struct metric_part *part, const double *sum)
+{
+    const double *rare = rarer(sum);
+    (void)part;
+    return rare[CLASS_TRUE] > 0 ? rare[CLASS_HIT] / rare[CLASS_TRUE] : (double)NAN;
+}
+
+const struct metric metric_PRECISION = {
+    .facts = {.tasks = SPH_IN_BINARY, .larger_is_better = 1, .undefined = "if a class has no row"},
+    .numbers = class_numbers,
+    .tally = tally_classes,
+    .finish = finish_precision,
+};
+
+const struct metric metric_RECALL = {
+    .facts = {.tasks = SPH_IN_BINARY, .larger_is_better = 1, .undefined = "if a class has no row"},
+    .numbers = class_numbers,
+    .tally = tally_classes,
+    .finish = finish_recall,
 };

@@ -56,6 +56,15 @@ small=(--net vgg6 --width 0.0625 --param gmp --norm none --batch 16)
 # ---- training, scores and predictions
 run 0 train --quiet --data ten "${small[@]}" --norm imn --epochs 6 --out a
 shows "ten: 300 rows, 3072 features" "vgg6 gmp+imn" "train     192 rows" "val       48 rows" "test      60 rows" "top5"
+check "the page does not count the images of the test set by class" \
+    [ "$(grep -o '<tr><th scope="row">[^<]*</th><td class="n">[0-9]*</td><td class="n">[0-9]*</td><td class="n">[0-9]*</td></tr>' a/report.html | wc -l)" -ge 10 ]
+check "the page does not say what the test set is" grep -q "The test set is that of the dataset" a/report.html
+check "no standard error of the accuracy" grep -q "standard error of 0.0[0-9]* with 60 rows" a/report.html
+if command -v gnuplot >/dev/null; then
+    check "no mistakes on the page" grep -q "Wrongly classified test images" a/report.html
+else
+    skipped "there is no gnuplot"
+fi
 check "training taught nothing: $(json a/result.json train accuracy)" \
     awk -v a="$(json a/result.json train accuracy)" 'BEGIN { exit !(a > 0.3) }'
 test_loss=$(json a/result.json test loss)

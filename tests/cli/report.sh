@@ -85,7 +85,7 @@ run 0 train --data crescents --rows 60 --epochs 5 --hidden 4,3 --param wn --norm
 run 0 figures one convergence
 shows one/figures/convergence one/report.html
 well_formed one/report.html
-command=$(grep -o 'spherelu train .* --out again' one/report.html)
+command=$(sed 's/<[^>]*>//g' one/report.html | grep -o 'spherelu train .* --out again')
 check "no command" [ -n "$command" ]
 check "the command fails: $command" eval "\"$SPHERELU\" ${command#spherelu} --quiet >out 2>err"
 same_run one again

@@ -24,6 +24,8 @@ SCORES = {
         "auc": metrics.roc_auc_score,
         "balanced_accuracy": lambda t, z: metrics.balanced_accuracy_score(t, z > 0),
         "f1": lambda t, z: metrics.f1_score(t, z > 0, average="macro"),
+        "precision": lambda t, z: of_rarer(metrics.precision_score, t, z > 0),
+        "recall": lambda t, z: of_rarer(metrics.recall_score, t, z > 0),
     },
     "classes": {
         "accuracy": lambda t, z: metrics.accuracy_score(t, z.argmax(1)),
@@ -34,6 +36,12 @@ SCORES = {
         "top5": lambda t, z: metrics.top_k_accuracy_score(t, z, k=5, labels=range(z.shape[1])),
     },
 }
+
+
+def of_rarer(score, t, given):
+    counts = np.bincount(t.ravel().astype(int), minlength=2)
+    rarer = int(counts[0] >= counts[1])
+    return score(t, given, pos_label=rarer, zero_division=0) if counts[rarer] else float("nan")
 
 
 def softmax(z):

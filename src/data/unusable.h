@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Columns that cannot be used, told all at once, each with what to do about it. */
+#ifndef SPH_DATA_UNUSABLE_H
+#define SPH_DATA_UNUSABLE_H
+
+#include "base/text.h"
+#include "data/build.h"
+
+struct unusable {
+    sph_data *data;
+    const struct sheet *sheet;
+    int automatic;            /* they are left out, where that mends it */
+    int encodes;              /* text with many values is taken */
+    struct text list, names;  /* of those that can be left out, and of all with their reasons */
+    size_t count, slips, odd; /* odd: of count, those of numbers or dates that cannot be read */
+    const struct column *first;
+    struct text first_reason;
+};
+
+/* The column is refused for the reason: "is text with ...". */
+int unusable_refuse(struct unusable *u, const struct column *column, const char *reason);
+
+/* It is left out, if that mends it and was asked for; else refused. */
+int unusable_add(struct unusable *u, struct column *column, const char *reason);
+
+/* Numbers or dates that cannot be read are no free text, and never left out without being asked for. */
+int unusable_odd(struct unusable *u, const struct column *column);
+
+/* A column of numbers with words. */
+int unusable_slip(struct unusable *u, struct column *column, const struct profile *profile);
+
+/* Fails with all of them, if there are any; frees what was collected. */
+int unusable_fail(struct unusable *u);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words, dates and formats that cannot be read in columns of numbers, whatever the number of different values, and columns of
+ * codes, which stay text; --text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/text.h"
+#include "data/open.h"
+#include "data_files.h"
+#include "failure.h"
+#include "rows/data.h"
+#include "spherelu.h"
+
+enum { ROWS = 300 };
+
+/* A cell of row i. */
+typedef void writer(char *out, size_t size, int i);
+
+/* The column v by the writer, x, and the target y. */
+static const char *table_of(writer *write)
+{
+    struct text csv = {0};
+    text_add(&csv, "v,x,y\n");
+    for (int i = 0; i < ROWS; i++) {
+        char cell[60];
+        write(cell, sizeof cell, i);
+        text_add(&csv, "%s,%d.5,%d.25\n", cell, i % 17, i % 23);
+    }
+    const char *path = csv_with(csv.chars);
+    text_free(&csv);
+    return path;
+}
+
+#define WRITER(name, ...)                                                                                    \
+    static void name(char *out, size_t size, int i)                                                          \
+    {                                                                                                        \
+        snprintf(out, size, __VA_ARGS__);                                                                    \
+    }
+
+WRITER(days_in_short, "%02d/04/23", 1 + i % 28)
+WRITER(underscores, "%d_241", 700 + i % 30)
+WRITER(kilograms, "%d.5 kg", 10 + i % 30)
+WRITER(some_cubic, i % 3 ? "%d cc" : "%d", 1200 + i % 30)
+WRITER(ages, i % 25 == 3 ? "unknown" : i % 50 == 7 ? "none" : "%d", 20 + i % 41)
+WRITER(days, i % 25 == 0 ? "soon" : "2023-04-%02d", 1 + i % 28)
+WRITER(bad_day, i % 60 == 3 ? "2023-13-45" : "2023-04-%02d", 1 + i % 28)
+WRITER(two_marks, i % 2 ? "\"%d,25\"" : "\"1,%03d.5\"", 100 + i % 30)
+
+WRITER(children, i % 4 == 3 ? "3+" : "%d", i % 4)
+WRITER(ranges, "%d-%d", i % 18 * 5, i % 18 * 5 + 4)
+WRITER(codes, i % 20 ? "%d" : "A%d", 101 + i % 25)
+WRITER(floors, i % 2 ? "1st floor" : "%dnd floor", 2)
+WRITER(postal_codes, "%d %cX", 1011 + i % 30, 'A' + i % 5)
+WRITER(long_zips, i % 5 ? "%d" : "%d-1234", 10001 + i % 6)
+WRITER(memory, "%dGB", 64 << i % 5)
+WRITER(pixels, i % 2 ? "1920x%d" : "1366x%d", 700 + i % 5)
+WRITER(times, "%02d:00", i % 24)
+WRITER(sizes, i % 2 ? "M" : "%d", 36 + i % 5)
+WRITER(houses, "%d%c", 1 + i % 12, 'A' + i % 3)
+WRITER(shops, i % 10 ? "%d" : "online", 1 + i % 8)
+
+static void odd_columns_are_refused_whatever_the_number_of_values(void **state)
+{
+    static const struct {
+        writer *write;
+        size_t line;      /* where the message begins with it */
+        const char *says; /* in the message */
+    } cases[] = {
+        {days_in_short, 0, "'01/04/23' in line 2"},
+        {underscores, 0, "'700_241' in line 2"},
+        {kilograms, 0, "--text v"},
+        {some_cubic, 0, "'1201 cc' in line 3"},
+        {ages, 5, "--missing-words 'unknown,none'"},
+        {days, 2, "--missing-words 'soon'"},
+        {bad_day, 5, "expected a date"},
+        {two_marks, 3, "decimal comma"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = table_of(cases[i].write);
+        sph_data *data = NULL;
+        sph_data_opts opts;
+        sph_data_defaults(&opts);
+        opts.target = "y";
+        opts.encode = 1;
+        assert_fails(sph_data_open(&data, path, &opts), SPH_EFORMAT, .key = "v", .path = path,
+                     .line = cases[i].line);
+        if (!strstr(sph_error(), cases[i].says))
+            fail_msg("case %zu lacks '%s': %s", i, cases[i].says, sph_error());
+        opts.text = "v"; /* the remedy works */
+        assert_int_equal(sph_data_open(&data, path, &opts), 0);
+        assert_int_equal(data->columns[0].kind, COLUMN_TEXT);
+        sph_data_free(data);
+        unlink(path);
+    }
+}
+
+static void categories_with_digits_stay_text(void **state)
+{
+    static writer *const cases[] = {children, ranges, codes, floors, postal_codes, long_zips,
+                                    memory,   pixels, times, sizes,  houses,       shops};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = table_of(cases[i]);
+        sph_data *data = NULL;
+        sph_data_opts opts;
+        sph_data_defaults(&opts);
+        opts.target = "y";
+        opts.encode = 1;
+        if (sph_data_open(&data, path, &opts) < 0)
+            fail_msg("case %zu: %s", i, sph_error());
+        assert_int_equal(data->columns[0].kind, COLUMN_TEXT);
+        sph_data_free(data);
+        unlink(path);
+    }
+}
+
+static void words_are_listed_with_those_that_were_given(void **state)
+{
+    const char *path = table_of(ages);
+    sph_data *data = NULL;
+    sph_data_opts opts;
+    (void)state;
+    sph_data_defaults(&opts);
+    opts.target = "y";
+    opts.missing_words = "none,soon";
+    assert_fails(sph_data_open(&data, path, &opts), SPH_EFORMAT, .key = "v", .line = 5);
+    assert_non_null(strstr(sph_error(), "--missing-words 'none,soon,unknown'"));
+    opts.missing_words = "none,soon,unknown";
+    assert_int_equal(sph_data_open(&data, path, &opts), 0);
+    assert_int_equal(data->columns[0].kind, COLUMN_NUMBER);
+    assert_int_equal(data->columns[0].filled, 12 + 6);
+    sph_data_free(data);
+    unlink(path);
+}
+
+static void text_makes_categories_of_numbers(void **state)
+{
+    struct text csv = {0};
+    sph_data *data = NULL;
+    sph_data_opts opts;
+    (void)state;
+    text_add(&csv, "zip,x,y\n");
+    for (int i = 0; i < 60; i++)
+        text_add(&csv, "%05d,%d,%d.5\n", 4967 + i % 3, i % 7, i);
+    const char *path = csv_with(csv.chars);
+    text_free(&csv);
+    sph_data_defaults(&opts);
+    opts.target = "y";
+    opts.text = "zip";
+    assert_int_equal(sph_data_open(&data, path, &opts), 0);
+    assert_int_equal(data->columns[0].level_count, 3);
+    assert_string_equal(data->columns[0].levels[0], "04967");
+    sph_data_free(data);
+    opts.drop = "zip";
+    assert_fails(sph_data_open(&data, path, &opts), SPH_EARG, .key = "text");
+    opts.drop = NULL;
+    opts.text = "y";
+    assert_fails(sph_data_open(&data, path, &opts), SPH_EARG, .key = "text");
+    opts.text = "zap";
+    assert_fails(sph_data_open(&data, path, &opts), SPH_EARG, .key = "text");
+    unlink(path);
+    opts.text = "x0";
+    opts.target = NULL;
+    assert_fails(sph_data_open(&data, "banana", &opts), SPH_EARG, .key = "text");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(odd_columns_are_refused_whatever_the_number_of_values),
+        cmocka_unit_test(categories_with_digits_stay_text),
+        cmocka_unit_test(words_are_listed_with_those_that_were_given),
+        cmocka_unit_test(text_makes_categories_of_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
