@@ -54,8 +54,8 @@ class TrainOptions(TypedDict, total=False):
     indicators: Literal["scaled", "raw"] | str | None
     """indicator columns of text columns: scale them like other features, or leave them as 0 and 1"""
     test: Real | None
-    """fraction of the samples in the test set; 0: no test set; datasets and image folders with their own test set use
-    it for every F except 0"""
+    """fraction of the samples in the test set; 0: no test set; if the data contain a test set, it is used and F has no
+    effect; 0 leaves it out"""
     val: Real | None
     """fraction of the samples outside the test set that is the validation set, which selects the best epoch; ensembles:
     each network has a different fold of this size"""
@@ -78,8 +78,8 @@ class TrainOptions(TypedDict, total=False):
     colour: crop and AlexNet's color shift; crop and colour are for image folders"""
     size: Whole | None
     """height and width of images in pixels; eval and predict use the same value; image folders: images are resized and
-    cropped to N x N; other images: blocks of pixels are averaged, so N must divide the side of the images; init FILE:
-    start from a saved model (see help_all)"""
+    cropped to N x N; built-in and stored images: blocks of pixels are averaged, so N must divide the side of the
+    images; (init FILE starts from a saved model, see help_all)"""
     eval_side: Whole | None
     """image folders: in evaluation, the shorter side is resized to N before the center crop to size; stored with the
     run"""
@@ -198,8 +198,8 @@ class TrainOptions(TypedDict, total=False):
     warmup: Real | None
     """number of epochs in which the learning rate increases linearly to its value"""
     patience: Whole | None
-    """stop after N epochs without an improvement of the validation loss (or of monitor); 0: never; no effect if N is
-    not smaller than epochs"""
+    """stop after N epochs without an improvement of the validation loss (or of the score that monitor names, see
+    help_all); 0: never; no effect if N is not smaller than epochs"""
     monitor: str | None
     """metric that selects the epoch: train_loss, or val_ and the name of a metric"""
     train_scores: Switch | None
@@ -469,8 +469,8 @@ class Keywords:
         warmup : EPOCHS, default None
             number of epochs in which the learning rate increases linearly to its value
         patience : N, default None
-            stop after N epochs without an improvement of the validation loss (or of monitor); 0: never; no effect if N
-            is not smaller than epochs
+            stop after N epochs without an improvement of the validation loss (or of the score that monitor names, see
+            help_all); 0: never; no effect if N is not smaller than epochs
         monitor : METRIC, default None
             metric that selects the epoch: train_loss, or val_ and the name of a metric
         train_scores : bool, default None

@@ -352,7 +352,7 @@ static const struct default_row rows[] = {
     {OPTION_SKIP_BAD, FOR_ALL, has_pictures, "false", NULL, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SIZE, FOR_ALL, has_pictures, NULL, picture_size,
-     "64 for image folders, 224 for image folders with --init FILE; other images keep their size"},
+     "64 for image folders, 224 for image folders with --init FILE; built-in and stored images keep their size"},
     {OPTION_DECODE, FOR_ALL, has_pictures, NULL, picture_decode, "exact"},
     {OPTION_DECODE, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_AUGMENT, FOR_ALL, has_pictures, "crop", NULL, "crop for folders of images"},

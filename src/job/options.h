@@ -116,7 +116,7 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
       "indicator columns of text columns: scale them like other features, or leave them as 0 and 1")         \
     X(TEST, test, "test", REAL, FRACTION, "0.2", "data", "test", "F",                                        \
       "fraction of the samples in the test set; 0: no test set"                                              \
-      "\ndatasets and image folders with their own test set use it for every F except 0")                    \
+      "\nif the data contain a test set, it is used and F has no effect; 0 leaves it out")                    \
     X(VAL, val, "val", REAL, FRACTION, "0.2", "data", "val", "F",                                            \
       "fraction of the samples outside the test set that is the validation set, which selects the best "     \
       "epoch"                                                                                                \
@@ -143,8 +143,8 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
     X(SIZE, size, "size", SIZE, POSITIVE, "", "data", "size", "N",                                           \
       "height and width of images in pixels; eval and predict use the same value"                            \
       "\nimage folders: images are resized and cropped to N x N"                                             \
-      "\nother images: blocks of pixels are averaged, so N must divide the side of the images"               \
-      "\n--init FILE: start from a saved model (see --help-all)")                                            \
+      "\nbuilt-in and stored images: blocks of pixels are averaged, so N must divide the side of the images"               \
+      "\n(--init FILE starts from a saved model, see --help-all)")                                            \
     X(EVAL_SIDE, eval_side, "eval-side", SIZE, POSITIVE, "", "data", "eval_side", "N",                       \
       "image folders: in evaluation, the shorter side is resized to N before the center crop to --size; "    \
       "stored with the run")                                                                                 \
@@ -277,7 +277,7 @@ enum option_sync_norm { OPTION_SYNC_NORMS(OPTION_SYNC_NORM_ENUM) SYNC_NORM_COUNT
     X(WARMUP, warmup, "warmup", REAL, NOT_NEGATIVE, "0", "training", "warmup", "EPOCHS",                     \
       "number of epochs in which the learning rate increases linearly to its value")                         \
     X(PATIENCE, patience, "patience", SIZE, ANY, "100", "training", "patience", "N",                         \
-      "stop after N epochs without an improvement of the validation loss (or of --monitor); 0: never"        \
+      "stop after N epochs without an improvement of the validation loss (or of the score that --monitor names, see --help-all); 0: never"        \
       "\nno effect if N is not smaller than --epochs")                                                       \
     X(MONITOR, monitor, "monitor", TEXT, ANY, "", "training", "monitor", "METRIC",                           \
       "metric that selects the epoch: train_loss, or val_ and the name of a metric")                         \
