@@ -541,7 +541,7 @@ const struct command command_train = {
              "--ensemble 5 to train five.\n"
              "Ctrl-C stops after the current step and writes a checkpoint; --resume continues.",
     .often = 1,
-    .main_options = "data target missing test val group net hidden param norm activation optimizer lr batch "
+    .main_options = "data target missing test val group net hidden param norm optimizer lr batch "
                     "epochs schedule patience ensemble tune record out seed threads resume size json",
     .groups = groups,
     .listed = "metrics for --monitor val_NAME",

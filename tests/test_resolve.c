@@ -132,7 +132,7 @@ static void the_defaults_of_train_are_those_that_its_help_names(void **state)
         for (int net = 0; net < 2; net++) {
             struct data_facts as_opened = *of_images[i];
             if (as_opened.pictures)
-                as_opened.height = as_opened.width = defaults_folder_side(&asked[net]);
+                as_opened.height = as_opened.width = resolve_folder_side(&asked[net]);
             spec = resolved(&asked[net], &as_opened);
             assert_help_names(&spec, IMAGES);
             options_free(&spec);
@@ -191,21 +191,21 @@ static void images_without_a_network_get_a_small_resnet(void **state)
     options_free(&spec);
 
     struct job_request pretrained = request(1, "init", "x.safetensors", NULL);
-    assert_int_equal(defaults_folder_side(&pretrained), 0);
+    assert_int_equal(resolve_folder_side(&pretrained), 0);
     spec = resolved(&pretrained, &pictures);
     assert_value(&spec, OPTION_WIDTH, "1", ORIGIN_DEFAULT);
     options_free(&spec);
 
     struct job_request hidden = request(1, "hidden", "20", NULL);
-    assert_int_equal(defaults_folder_side(&hidden), 64);
+    assert_int_equal(resolve_folder_side(&hidden), 64);
     spec = resolved(&hidden, &images);
     assert_value(&spec, OPTION_NET, "mlp", ORIGIN_DEFAULT);
     assert_value(&spec, OPTION_NORM, "none", ORIGIN_DEFAULT);
     options_free(&spec);
 
     struct job_request fixed = request(0, NULL), reference = request(1, "protocol", "reference", NULL);
-    assert_int_equal(defaults_folder_side(&fixed), 0);
-    assert_int_equal(defaults_folder_side(&reference), 0);
+    assert_int_equal(resolve_folder_side(&fixed), 0);
+    assert_int_equal(resolve_folder_side(&reference), 0);
     spec = resolved(&fixed, &images);
     assert_value(&spec, OPTION_NET, "mlp", ORIGIN_DEFAULT);
     options_free(&spec);

@@ -100,7 +100,7 @@ static int table_threads(const struct resolving *r, enum option_id id)
 
 /* ---------------------------------------------------------------- images */
 
-enum { IMAGES_SEEN = 300000, IMAGE_EPOCHS = 30, IMAGE_EPOCHS_LEAST = 5, FOLDER_SIDE = 64 };
+enum { IMAGES_SEEN = 300000, IMAGE_EPOCHS = 30, IMAGE_EPOCHS_LEAST = 5 };
 
 /* If --epochs is not given, a large dataset gets fewer epochs, to save time. */
 static int image_epochs(const struct resolving *r, enum option_id id)
@@ -114,7 +114,7 @@ static int image_batch(const struct resolving *r, enum option_id id)
 }
 
 /* A file with the first values fixes the width, and its network expects larger images. */
-static int spec_is_new(const struct job_spec *spec)
+int spec_is_new(const struct job_spec *spec)
 {
     const char *init = spec->options.init;
     return !init || sph_word_find(SPH_WORDS_INIT, init) >= 0;
@@ -123,27 +123,6 @@ static int spec_is_new(const struct job_spec *spec)
 static int is_our_choice(const struct resolving *r)
 {
     return spec_is_new(r->spec) && !options_given(r->spec, OPTION_NET);
-}
-
-static int recommends(const struct job_request *request)
-{
-    const struct job_spec *asked = &request->asked;
-    int reference = options_given(asked, OPTION_PROTOCOL) && asked->options.protocol == PROTOCOL_REFERENCE;
-    return request->recommends && !reference;
-}
-
-int defaults_image_net(const struct job_request *request)
-{
-    const struct job_spec *asked = &request->asked;
-    if (!recommends(request))
-        return 0;
-    return options_given(asked, OPTION_NET) ? net_kind((sph_net_kind)asked->options.net)->make != NULL
-                                            : !options_given(asked, OPTION_HIDDEN);
-}
-
-size_t defaults_folder_side(const struct job_request *request)
-{
-    return recommends(request) && spec_is_new(&request->asked) ? FOLDER_SIDE : 0;
 }
 
 /* The net's own rate is meant for its own batch; another one changes it. A batch of 0 is all rows. */
@@ -352,7 +331,8 @@ static const struct default_row rows[] = {
     {OPTION_SKIP_BAD, FOR_ALL, has_pictures, "false", NULL, NULL},
     {OPTION_SKIP_BAD, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_SIZE, FOR_ALL, has_pictures, NULL, picture_size,
-     "64 for image folders, 224 for image folders with --init FILE; built-in and stored images keep their size"},
+     "64 for image folders, 224 for image folders with --init FILE; built-in and stored images keep their "
+     "size"},
     {OPTION_DECODE, FOR_ALL, has_pictures, NULL, picture_decode, "exact"},
     {OPTION_DECODE, FOR_ALL, NULL, NULL, leave_unset, NULL},
     {OPTION_AUGMENT, FOR_ALL, has_pictures, "crop", NULL, "crop for folders of images"},

@@ -34,11 +34,8 @@ struct default_row {
  * the inputs, or under protocol reference. */
 int defaults_drop(const struct job_spec *spec);
 
-/* Whether `train` takes an image network if the data are images: no other was asked for. */
-int defaults_image_net(const struct job_request *request);
-
-/* The side of the pictures in a folder unless --size is given, for every kind of network; 0: the default of folders. */
-size_t defaults_folder_side(const struct job_request *request);
+/* Whether the first values are drawn, not read from a file. */
+int spec_is_new(const struct job_spec *spec);
 
 /* The kind of network alone. It decides for whom the rows of the other options are. */
 int defaults_put_net(const struct resolving *r);

@@ -114,7 +114,7 @@ static int read_asked(struct sph_job *job, sph_data **out)
     if (job->request.recommends && !options_has(&asked, OPTION_DROP) && defaults_drop(&asked))
         err = options_put(&asked, OPTION_DROP, "auto", ORIGIN_RECOMMENDED);
     if (!err && !(err = defaults_fixed(&asked)))
-        err = job_read_data(&asked, defaults_folder_side(&job->request), job->cache, out);
+        err = job_read_data(&asked, resolve_folder_side(&job->request), job->cache, out);
     options_free(&asked);
     return err;
 }

@@ -283,6 +283,28 @@ static void settle_given(const struct resolving *r)
                                                       : ORIGIN_RECOMMENDED);
 }
 
+static int recommends(const struct job_request *request)
+{
+    const struct job_spec *asked = &request->asked;
+    int reference = options_given(asked, OPTION_PROTOCOL) && asked->options.protocol == PROTOCOL_REFERENCE;
+    return request->recommends && !reference;
+}
+
+/* Whether `train` takes an image network if the data are images: no other was asked for. */
+static int takes_image_net(const struct job_request *request)
+{
+    const struct job_spec *asked = &request->asked;
+    if (!recommends(request))
+        return 0;
+    return options_given(asked, OPTION_NET) ? net_kind((sph_net_kind)asked->options.net)->make != NULL
+                                            : !options_given(asked, OPTION_HIDDEN);
+}
+
+size_t resolve_folder_side(const struct job_request *request)
+{
+    return recommends(request) && spec_is_new(&request->asked) ? 64 : 0;
+}
+
 static int resolve(const struct job_request *request, struct resolving *r)
 {
     const struct job_options *asked = &request->asked.options;
@@ -292,7 +314,7 @@ static int resolve(const struct job_request *request, struct resolving *r)
     int reference = asked->protocol == PROTOCOL_REFERENCE && options_given(&request->asked, OPTION_PROTOCOL);
     r->is[FOR_ALL] = 1;
     r->is[FOR_REFERENCE] = reference;
-    r->is[FOR_IMAGES] = r->facts->images && defaults_image_net(request);
+    r->is[FOR_IMAGES] = r->facts->images && takes_image_net(request);
     int err = defaults_put_net(r);
     if (err < 0)
         return err;

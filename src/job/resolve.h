@@ -12,6 +12,9 @@
  * caller frees with options_free; after a failure it is empty. The failure's key is the option's. */
 int job_resolve(struct job_spec *out, const struct job_request *request, const struct data_facts *facts);
 
+/* The side of the images in a folder unless --size is given, for every kind of network; 0: the default of folders. */
+size_t resolve_folder_side(const struct job_request *request);
+
 /* Whether the job's optimizer looks at the option; 1 for one that belongs to no optimizer. */
 int job_reads(const struct job_spec *spec, enum option_id id);
 

@@ -15,9 +15,9 @@ awk 'BEGIN {
     }
 }' >houses.csv
 run 0 run mine.yaml --set train.epochs=30
-shows "mine: rmse " "protocol holdout" "5 splits" "results   runs/mine"
+shows "mine: rmse " "protocol holdout" "10 splits" "results   runs/mine"
 for method in SP Sphere; do
-    check "no line for $method with its rate" grep -qE "^$method +[0-9.]+ \+- [0-9.]+ +5 .*lr 0\.[0-9]+" out
+    check "no line for $method with its rate" grep -qE "^$method +[0-9.]+ \+- [0-9.]+ +10 .*lr 0\.[0-9]+" out
 done
 check "no verdict" grep -qE '^(SP|Sphere) (better|worse|equal)' out
 
