@@ -110,10 +110,9 @@ static double score_of(const sph_scores *scores, const char *name)
     return (double)NAN;
 }
 
-enum {
-    FAR_OFF = 10,
-    CONFIDENTLY_WRONG = 3
-}; /* times the error, or the log loss, of the baseline: the training did not work */
+/* The training did not work if the error or the log loss is so many times that of the baseline. Class weights alone bring the
+ * log loss to that of equal probabilities, so it must be above twice that, too. */
+enum { FAR_OFF = 10, CONFIDENTLY_WRONG = 3 };
 
 static void warn_of_errors(sph_result *result)
 {
@@ -136,18 +135,19 @@ static void warn_of_classes(sph_result *result, size_t classes)
     int ranks =
         classes == 2 && rare > 0 && most > 0 && auc > 0.5 + 2 * sqrt((n + 1) / (12 * rare * (n - rare)));
     double loss = score_of(&result->test, "log_loss"), constant = score_of(&result->baseline, "log_loss");
-    if (accuracy > most + 2 * sqrt(most * (1 - most) / n))
+    double error = sqrt(most * (1 - most) / n);
+    if (accuracy > most + 2 * error)
         return;
-    if (loss > CONFIDENTLY_WRONG * constant)
+    if (loss > CONFIDENTLY_WRONG * constant && loss > 2 * log((double)classes))
         job_warn(result,
                  "test log loss %.4g is %.2g times that of the class frequencies (%.4g), so the training "
                  "failed; try "
                  "a smaller --lr",
                  loss, loss / constant, constant);
     job_warn(result,
-             "test accuracy %.4g is not clearly better than %.4g, the accuracy of always predicting the most "
+             "test accuracy %.4g is %s %.4g, the accuracy of always predicting the most "
              "frequent class%s",
-             accuracy, most,
+             accuracy, accuracy < most - 2 * error ? "below" : "not clearly better than", most,
              ranks ? ", but auc is better than chance: the classes are imbalanced, so compare auc and "
                      "balanced_accuracy"
                    : "");

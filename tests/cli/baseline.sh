@@ -77,6 +77,9 @@ expected=$(rows_of churn churn.csv 5 | awk '$1 == "test" { n++; no += $2 == "No"
 check "accuracy of always No is $expected, found $(json churn/result.json baseline accuracy)" awk "BEGIN { exit !(($(json churn/result.json baseline accuracy) - $expected) ^ 2 < 1e-10) }"
 check "auc of always No" [ "$(json churn/result.json baseline auc)" = 0.5 ]
 check "a network that is no better gets no warning" grep -q "^warning .*accuracy" out
+run 0 train --data churn.csv --class-weight balanced --out weighted --no-report --epochs 10
+check "class weights are taken for a failed training" eval '! grep "^warning" out | grep -q -e "--lr"'
+check "an accuracy far below the baseline is not called so" grep -q "^warning .* is below " out
 check "auc does not lead where a class is rare" grep -q "^test  *[0-9]* rows, auc" out
 run 0 importance churn --repeats 2 --json
 check "importance by accuracy where a class is rare" grep -q '"metric": *"auc"' out
