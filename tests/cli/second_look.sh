@@ -81,6 +81,12 @@ check "the page does not explain f1" grep -q "f1 is the macro F1, the mean over 
 check "the page has no standard error" grep -q "standard error of 0.0" c/report.html
 check "the page does not count classes" grep -q "<th[^>]*>validation</th>" c/report.html
 check "ten groups of calibration" grep -q "into 10 groups of about 12 rows" c/report.html
+awk 'BEGIN { srand(6); print "x,y"
+    for (i = 0; i < 2000; i++) { x = rand() < 0.5; print x "," (rand() < 0.3 + 0.3 * x ? "b" : "a") } }' >ties.csv
+run 0 train --data ties.csv --epochs 20 --out ties --quiet
+grep -A12 "observed frequency</th>" ties/report.html | grep '^<tr><th scope="row"' | sort -u >pairs
+check "rows with the same probability are divided by their class: $(cat pairs)" [ "$(wc -l <pairs)" -le 3 ]
+check "ten groups of two probabilities" grep -q "into 10 groups of about 40 rows" ties/report.html
 run 0 train --data c.csv --lr 1000 --epochs 5 --out steep --no-report
 check "no advice on --lr: $(cat out)" grep -q "^warning .*smaller --lr" out
 finish
