@@ -46,7 +46,17 @@ check "no method is no better: $(grep Baseline poor-rates/table.txt)" grep -q "^
 cd e || exit 1
 run 2 run experiment.yaml
 fails argument key=out
+check "a new folder is not proposed" grep -q -e "--out again" err
 absent runs
+cd .. || exit 1
+run 2 run e/experiment.yaml --resume
+fails argument key=out
+check "the folder to continue is not named" grep -q -e "--out e to continue" err
+absent runs
+cp e.yaml e/my-experiment.yaml
+cp t.csv e/
+run 0 run e/my-experiment.yaml --set seeds=1 --quiet
+cd e || exit 1
 run 0 run experiment.yaml --out again --quiet
 cd ..
 awk 'BEGIN { print "v,x,y"; for (i = 0; i < 200; i++) printf "%s,%d.5,%d\n", i % 25 == 3 ? "unknown" : 20 + i % 41, i % 7, i }' >v.csv
