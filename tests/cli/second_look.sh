@@ -109,6 +109,11 @@ run 0 train --data ties.csv --epochs 20 --out ties --quiet
 grep -A12 "observed frequency</th>" ties/report.html | grep '^<tr><th scope="row"' | sort -u >pairs
 check "rows with the same probability are divided by their class: $(cat pairs)" [ "$(wc -l <pairs)" -le 3 ]
 check "ten groups of two probabilities" grep -q "into 10 groups of about 40 rows" ties/report.html
+run 0 train --data levy --test 0 --val 0 --ensemble 1 --epochs 2 --out all --quiet
+check "the page has sets without rows" eval "! grep -q 'The test set is that\|The validation set, which' all/report.html"
+run 0 train --data levy --val 0.2 --ensemble 1 --epochs 2 --out levy --quiet
+check "the page does not say what the test set is" grep -q "The test set is that of the dataset\." levy/report.html
+check "the page does not say what the validation set is" grep -q "is a part of the training set of the dataset\." levy/report.html
 run 0 train --data c.csv --lr 1000 --epochs 5 --out steep --no-report
 check "no advice on --lr: $(cat out)" grep -q "^warning .*smaller --lr" out
 finish
