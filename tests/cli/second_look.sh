@@ -32,6 +32,8 @@ check "no line on the baseline" grep -q "^Baseline, which predicts the training 
 check "the baseline is not in the page" grep -q "Baseline, which predicts the training mean" e/report.html
 check "no choice at the edge" grep -q "^Chosen at the edge of the grid: SP: lr 0.1, the largest, on all 2 splits" e/table.txt
 check "the page does not name the columns" grep -q "IDs, row numbers and constant columns" e/report.html
+run 0 figures e convergence --quiet
+check "figures removes the note on the columns" grep -q "IDs, row numbers and constant columns &#39;id&#39;, &#39;region&#39; are features" e/report.html
 before e/report.html "significant difference" "is the standard error of the mean"
 run 0 run e.yaml --out e --resume
 notes key=resume
