@@ -19,12 +19,18 @@ static const char *why_undefined(const sph_scores *scores, size_t i)
     return isnan(scores->value[0]) || !why ? "because a prediction is not a finite number" : why;
 }
 
-/* What the name of a score leaves open. */
-static const char *about(const char *name)
+/* Prints what the name of a score leaves open. */
+static void print_about(const char *name, const sph_run *run)
 {
-    return !strcmp(name, "f1")                                     ? " (macro: mean over classes)"
-           : !strcmp(name, "precision") || !strcmp(name, "recall") ? " (of the rarer class)"
-                                                                   : "";
+    const char *second = sph_run_second_class(run);
+    if (!strcmp(name, "f1"))
+        printf(" (macro: mean over classes)");
+    else if (strcmp(name, "precision") != 0 && strcmp(name, "recall") != 0)
+        return;
+    else if (second)
+        printf(" (of class '%s')", second);
+    else
+        printf(" (of the second class)");
 }
 
 static json_t *confusion_object(const sph_confusion *confusion)
@@ -66,8 +72,11 @@ static int print_scores(const struct args *args, const sph_scores *scores, sph_r
     for (size_t i = 0; i < scores->count; i++)
         if (isnan(scores->value[i]))
             printf("%-*s undefined %s\n", width, scores->name[i], why_undefined(scores, i));
-        else
-            printf("%-*s %.6g%s\n", width, scores->name[i], scores->value[i], about(scores->name[i]));
+        else {
+            printf("%-*s %.6g", width, scores->name[i], scores->value[i]);
+            print_about(scores->name[i], run);
+            printf("\n");
+        }
     cli_print_targets(run, data, "target");
     return EXIT_DONE;
 }

@@ -247,9 +247,8 @@ static char *folder_of(const char *file)
 /* Whether the file is the one that an experiment left in its folder. */
 static int is_results_file(const char *file)
 {
-    static const char own[] = "experiment.yaml";
-    size_t length = strlen(file);
-    if (length < sizeof own - 1 || strcmp(file + length - (sizeof own - 1), own) != 0)
+    const char *slash = strrchr(file, '/');
+    if (strcmp(slash ? slash + 1 : file, "experiment.yaml") != 0)
         return 0;
     char *dir = folder_of(file), *results = dir ? path_in(dir, "results.json") : NULL;
     int is = results && !access(results, F_OK);
@@ -400,6 +399,25 @@ static int run_jobs(sph_experiment *experiment, const struct args *args, const c
                                                    : print_end(args, out, &result);
 }
 
+/* Without --out, a run of an experiment's own file would go to another folder, or to the one that it is in. */
+static int need_out(const struct args *args, const char *file)
+{
+    char *dir = folder_of(file);
+    int code =
+        !dir ? cli_no_memory(args->command)
+        : args_on(args, "resume")
+            ? cli_fail_option(args->command, "out",
+                              "is missing, and %s is in the folder of an experiment; use --out %s to "
+                              "continue it",
+                              file, dir)
+            : cli_fail_option(args->command, "out",
+                              "is missing, and %s is in the folder of an experiment; use --out DIR for "
+                              "a new folder, for example --out again",
+                              file);
+    free(dir);
+    return code;
+}
+
 static int run_run(const struct args *args)
 {
     const struct command *command = args->command;
@@ -418,10 +436,7 @@ static int run_run(const struct args *args)
     }
     const char *given = args_value(args, "out"), *file = args->word[0];
     if (!given && is_results_file(file)) {
-        code = cli_fail_option(command, "out",
-                               "is missing, and %s is in the folder of an experiment; use --out DIR for "
-                               "a new folder, for example --out again",
-                               file);
+        code = need_out(args, file);
         goto out;
     }
     char *out = given ? strdup(given) : path_in("runs", sph_experiment_name(experiment));

@@ -148,8 +148,8 @@ typedef struct sph_sink {
     X(AUC, "auc", "area under the ROC curve; with more than two classes, the mean of one-vs-rest")           \
     X(BALANCED_ACCURACY, "balanced_accuracy", "recall, mean over classes")                                   \
     X(F1, "f1", "macro F1: F1 score, mean over classes")                                                     \
-    X(PRECISION, "precision", "two classes: precision of the rarer class")                                   \
-    X(RECALL, "recall", "two classes: recall of the rarer class")
+    X(PRECISION, "precision", "two classes: precision of the second class")                                  \
+    X(RECALL, "recall", "two classes: recall of the second class")
 
 #define SPH_OPTIMIZERS(X)                                                                                    \
     X(ADAM, "adam", "Adam")                                                                                  \

@@ -141,7 +141,8 @@ static json_t *data_to_json(const struct results *r)
             list, JSON_OF({"name", json_words(experiment_set_name(r->experiment, i))},
                           {"task", json_string(sph_word(SPH_WORDS_TASK, (int)data->task)->word)},
                           {"rows", json_count(data->rows)}, {"test_rows", json_count(data->test_rows)},
-                          {"drawn", json_boolean(data->drawn)}, {"own_test", json_boolean(data->own_test)}));
+                          {"drawn", json_boolean(data->drawn)}, {"own_test", json_boolean(data->own_test)},
+                          JSON_IF(*data->useless, "useless", json_words(data->useless))));
     }
     return json_whole(list, bad);
 }
@@ -294,7 +295,12 @@ static int read_data(struct results *out, const char *path, const json_t *list)
             (err = json_member_size(object, path, "test_rows", &data->test_rows)) < 0 ||
             (err = json_member_bool(object, path, "drawn", &data->drawn)) < 0)
             return err;
-        err = json_member_bool(object, path, "own_test", &data->own_test);
+        if ((err = json_member_bool(object, path, "own_test", &data->own_test)) < 0)
+            return err;
+        const char *useless = "";
+        if (json_object_get(object, "useless"))
+            err = json_member_text(object, path, "useless", &useless);
+        snprintf(data->useless, sizeof data->useless, "%s", useless);
     }
     return err;
 }

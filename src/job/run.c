@@ -97,6 +97,12 @@ const char *sph_run_notes(const sph_run *run)
     return run && run->notes.chars ? run->notes.chars : "";
 }
 
+const char *sph_run_second_class(const sph_run *run)
+{
+    const json_t *classes = run ? json_object_get(run->schema, "classes") : NULL;
+    return json_array_size(classes) == 2 ? json_string_value(json_array_get(classes, 1)) : NULL;
+}
+
 size_t sph_run_left_out(const sph_run *run)
 {
     return run ? run->left_out : 0;

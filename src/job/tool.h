@@ -68,6 +68,9 @@ int sph_run_set(sph_run *run, const char *name, const char *value);
 /* Lines on the table that was read last: cells that were filled, words that training did not see; "" for none. */
 const char *sph_run_notes(const sph_run *run);
 
+/* The second of two classes in sorted order, whose precision and recall are computed; borrowed. NULL: not known. */
+const char *sph_run_second_class(const sph_run *run);
+
 /* Of the folder that was read last, the files that could not be decoded and were left out (skip-bad). */
 size_t sph_run_left_out(const sph_run *run);
 

@@ -227,13 +227,13 @@ static void add_set(const struct page *page, size_t set)
 /* Features that train leaves out by default. */
 static void add_useless(const struct page *page)
 {
-    const char *name, *columns;
-    for (size_t i = 0; (columns = sph_experiment_useless(page->experiment, i, &name)); i++)
-        if (*columns)
+    const struct experiment_data *data = page->results->data; /* NULL: results of an older version */
+    for (size_t i = 0; data && i < experiment_sets(page->experiment); i++)
+        if (*data[i].useless)
             report_note(page->report,
                         "%s: the IDs, row numbers and constant columns %s are features here; "
                         "data: {drop: auto} leaves them out, as spherelu train does.",
-                        name, columns);
+                        experiment_set_name(page->experiment, i), data[i].useless);
 }
 
 static void add_result(const struct page *page)

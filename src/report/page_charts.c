@@ -169,16 +169,27 @@ static size_t class_given(const struct run_rows *rows, size_t i)
 
 enum { GROUPS = 10, GROUP_LEAST = 10 /* rows */ };
 
-/* A row's probability, and whether it was right. */
+/* A row's probability, and whether it was right: 0 or 1, or the mean of rows with the same probability. */
 struct sure {
-    double p;
-    int right;
+    double p, right;
 };
 
 static int by_probability(const void *a, const void *b)
 {
     const struct sure *x = a, *y = b;
-    return x->p != y->p ? (x->p > y->p) - (x->p < y->p) : x->right - y->right;
+    return (x->p > y->p) - (x->p < y->p);
+}
+
+/* A group may end between rows with the same probability. Their mean makes the result independent of their order. */
+static void average_equal(struct sure *sorted, size_t count)
+{
+    for (size_t from = 0, to; from < count; from = to) {
+        double sum = sorted[from].right;
+        for (to = from + 1; to < count && same_number(sorted[to].p, sorted[from].p); to++)
+            sum += sorted[to].right;
+        for (size_t i = from; i < to; i++)
+            sorted[i].right = sum / (double)(to - from);
+    }
 }
 
 /* Groups of rows in the order of their probability, all of the same size up to one row. */
@@ -229,9 +240,10 @@ static void add_calibration(struct report *report, const struct run_rows *rows, 
     }
     for (size_t i = 0; i < rows->count; i++) {
         size_t class = several ? class_given(rows, i) : 1;
-        list[i] = (struct sure){run_rows_probability(rows, i, class), (size_t)rows->y[i] == class};
+        list[i] = (struct sure){run_rows_probability(rows, i, class), (double)((size_t)rows->y[i] == class)};
     }
     qsort(list, rows->count, sizeof *list, by_probability);
+    average_equal(list, rows->count);
     calibrate(&found, list, rows->count);
     mem_free(list);
     fill_calibration(&table, &found);

@@ -42,6 +42,20 @@ static void add_classes(struct report *report, const sph_data *data, const sph_s
         report_note(report, "The first %d of %zu classes are listed.", CLASSES_LISTED, data->classes);
 }
 
+/* Which part of a dataset with a test set of its own each set is, for those that have rows. */
+static void add_origin(struct report *report, const sph_data *data, const sph_split *split)
+{
+    int folders = data->image.pictures != NULL;
+    if (!data->test_from)
+        return;
+    if (split->test_rows)
+        report_note(report, "The test set is %s.",
+                    folders ? "the folder val (or valid, validation, test)" : "that of the dataset");
+    if (split->val_rows)
+        report_note(report, "The validation set, which selects the epoch, is a part of %s.",
+                    folders ? "the folder train" : "the training set of the dataset");
+}
+
 void page_add_data(struct report *report, sph_run *run)
 {
     int err = run_own_data(run, NULL);
@@ -65,14 +79,7 @@ void page_add_data(struct report *report, sph_run *run)
                          : "");
     if (data->notes.length)
         report_list(report, &data->notes);
-    if (data->test_from)
-        report_note(
-            report,
-            data->image.pictures
-                ? "The test set is the folder val (or valid, validation, test). The validation set, which "
-                  "selects the epoch, is a part of the folder train."
-                : "The test set is that of the dataset. The validation set, which selects the epoch, is a "
-                  "part of its training set.");
+    add_origin(report, data, &run->split);
     add_classes(report, data, &run->split);
     if (data_is_images(data))
         return;

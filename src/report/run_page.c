@@ -73,6 +73,8 @@ static void explain_scores(struct report *report, sph_run *run)
 {
     double share = result_score(run->result, "test", "accuracy");
     int two = !isnan(result_score(run->result, "test", "recall"));
+    int err = run_open_model(run);
+    const char *second = err ? NULL : sph_run_second_class(run);
     struct text words = {0};
     if (isnan(share))
         return;
@@ -81,9 +83,13 @@ static void explain_scores(struct report *report, sph_run *run)
         text_add_general(&words, 2, sqrt(share * (1 - share) / (double)run->split.test_rows));
         text_add(&words, " with %zu rows. ", run->split.test_rows);
     }
-    text_add(&words, "f1 is the macro F1, the mean over classes%s.",
-             two ? "; precision and recall are those of the rarer class" : "");
-    report_fail(report, words.failed ? SPH_EMEMORY : 0);
+    text_add(&words, "f1 is the macro F1, the mean over classes");
+    if (two && second)
+        text_add(&words, "; precision and recall are those of class '%s'", second);
+    else if (two)
+        text_add(&words, "; precision and recall are those of the second class");
+    text_add(&words, ".");
+    report_fail(report, words.failed || err == SPH_EMEMORY ? SPH_EMEMORY : 0);
     report_note(report, "%s", words.chars ? words.chars : "");
     text_free(&words);
 }

@@ -171,38 +171,39 @@ const struct metric metric_F1 = {
     .finish = finish_f1,
 };
 
-/* The class with fewer rows, of equals the second. */
-static const double *rarer(const double *sum)
+/* Precision and recall are those of the second class, as in scikit-learn: the same class in every set of rows. A choice by the
+ * numbers of rows could differ between the sets of one run, and between seeds whose scores are averaged. */
+static const double *second(const double *sum)
 {
-    return sum[CLASS_TRUE] < sum[CLASS_NUMBERS + CLASS_TRUE] ? sum : sum + CLASS_NUMBERS;
+    return sum + CLASS_NUMBERS;
 }
 
 /* 0 if no row is given to the class, as scikit-learn has it. */
 static double finish_precision(const struct metric_part *part, const double *sum)
 {
-    const double *rare = rarer(sum);
+    const double *own = second(sum);
     (void)part;
-    if (!(rare[CLASS_TRUE] > 0))
+    if (!(own[CLASS_TRUE] > 0))
         return (double)NAN;
-    return rare[CLASS_GIVEN] > 0 ? rare[CLASS_HIT] / rare[CLASS_GIVEN] : 0;
+    return own[CLASS_GIVEN] > 0 ? own[CLASS_HIT] / own[CLASS_GIVEN] : 0;
 }
 
 static double finish_recall(const struct metric_part *part, const double *sum)
 {
-    const double *rare = rarer(sum);
+    const double *own = second(sum);
     (void)part;
-    return rare[CLASS_TRUE] > 0 ? rare[CLASS_HIT] / rare[CLASS_TRUE] : (double)NAN;
+    return own[CLASS_TRUE] > 0 ? own[CLASS_HIT] / own[CLASS_TRUE] : (double)NAN;
 }
 
 const struct metric metric_PRECISION = {
-    .facts = {.tasks = SPH_IN_BINARY, .larger_is_better = 1, .undefined = "if a class has no row"},
+    .facts = {.tasks = SPH_IN_BINARY, .larger_is_better = 1, .undefined = "if the second class has no row"},
     .numbers = class_numbers,
     .tally = tally_classes,
     .finish = finish_precision,
 };
 
 const struct metric metric_RECALL = {
-    .facts = {.tasks = SPH_IN_BINARY, .larger_is_better = 1, .undefined = "if a class has no row"},
+    .facts = {.tasks = SPH_IN_BINARY, .larger_is_better = 1, .undefined = "if the second class has no row"},
     .numbers = class_numbers,
     .tally = tally_classes,
     .finish = finish_recall,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What a second newcomer missed: notes of experiments on columns, resumed runs and folders, the line of the baseline, choices at the
-# edge of a grid, verdicts before small print, a file without a header, scores of the rarer class, and a page that explains them.
+# edge of a grid, verdicts before small print, a file without a header, scores of the second class, and a page that explains them.
 . "$(dirname "$0")/lib.bash"
 
 # before FILE A B: A comes before B
@@ -32,6 +32,8 @@ check "no line on the baseline" grep -q "^Baseline, which predicts the training 
 check "the baseline is not in the page" grep -q "Baseline, which predicts the training mean" e/report.html
 check "no choice at the edge" grep -q "^Chosen at the edge of the grid: SP: lr 0.1, the largest, on all 2 splits" e/table.txt
 check "the page does not name the columns" grep -q "IDs, row numbers and constant columns" e/report.html
+run 0 figures e convergence --quiet
+check "figures removes the note on the columns" grep -q "IDs, row numbers and constant columns &#39;id&#39;, &#39;region&#39; are features" e/report.html
 before e/report.html "significant difference" "is the standard error of the mean"
 run 0 run e.yaml --out e --resume
 notes key=resume
@@ -46,7 +48,17 @@ check "no method is no better: $(grep Baseline poor-rates/table.txt)" grep -q "^
 cd e || exit 1
 run 2 run experiment.yaml
 fails argument key=out
+check "a new folder is not proposed" grep -q -e "--out again" err
 absent runs
+cd .. || exit 1
+run 2 run e/experiment.yaml --resume
+fails argument key=out
+check "the folder to continue is not named" grep -q -e "--out e to continue" err
+absent runs
+cp e.yaml e/my-experiment.yaml
+cp t.csv e/
+run 0 run e/my-experiment.yaml --set seeds=1 --quiet
+cd e || exit 1
 run 0 run experiment.yaml --out again --quiet
 cd ..
 awk 'BEGIN { print "v,x,y"; for (i = 0; i < 200; i++) printf "%s,%d.5,%d\n", i % 25 == 3 ? "unknown" : 20 + i % 41, i % 7, i }' >v.csv
@@ -75,12 +87,35 @@ expected=$(paste -d, <(cut -d, -f3 c.csv) <(cut -d, -f1 c.txt) | awk -F, 'NR > 1
     END { printf "%.6g %.6g", given ? both / given : 0, both / yes }')
 check "precision and recall of Yes are $expected: $(cat out)" \
     [ "$(awk '$1 == "precision" || $1 == "recall" { printf "%s%s", n++ ? " " : "", $2 }' out)" = "$expected" ]
-check "whose precision it is" grep -q "^recall .*rarer class" out
+check "whose precision it is" grep -q "^recall .* (of class 'Yes')" out
 check "whose mean f1 is" grep -q "^f1 .*macro" out
-check "the page does not explain f1" grep -q "f1 is the macro F1, the mean over classes; precision and recall are those of the rarer class" c/report.html
+check "the page does not explain f1" grep -q "f1 is the macro F1, the mean over classes; precision and recall are those of class &#39;Yes&#39;" c/report.html
+for seed in 1 2 3; do
+    awk -v seed=$seed 'BEGIN { srand(seed); print "a,b,c"
+        for (i = 0; i < 200; i++) { a = rand(); printf "%.6f,%.6f,%s\n", a, rand(), rand() < 0.15 * seed + 0.3 * a ? "yes" : "no" } }' >even.csv
+    run 0 train --data even.csv --out even$seed --seed $seed --epochs 5 --quiet
+    run 0 predict even$seed --data even.csv --quiet --out even.txt
+    run 0 eval even$seed --data even.csv --quiet
+    expected=$(paste -d, <(cut -d, -f3 even.csv) <(cut -d, -f1 even.txt) | awk -F, 'NR > 1 { yes += $1 == "yes"; both += $1 == "yes" && $2 == "yes" }
+        END { printf "%.6g %d", both / yes, (2 * yes > NR - 1) }')
+    more="$more${expected#* }"
+    check "recall of yes, seed $seed, is $expected: $(cat out)" [ "$(awk '$1 == "recall" { print $2 }' out)" = "${expected% *}" ]
+done
+check "all three tables have the same rarer class: $more" eval "grep -q 0 <<<$more && grep -q 1 <<<$more"
 check "the page has no standard error" grep -q "standard error of 0.0" c/report.html
 check "the page does not count classes" grep -q "<th[^>]*>validation</th>" c/report.html
 check "ten groups of calibration" grep -q "into 10 groups of about 12 rows" c/report.html
+awk 'BEGIN { srand(6); print "x,y"
+    for (i = 0; i < 2000; i++) { x = rand() < 0.5; print x "," (rand() < 0.3 + 0.3 * x ? "b" : "a") } }' >ties.csv
+run 0 train --data ties.csv --epochs 20 --out ties --quiet
+grep -A12 "observed frequency</th>" ties/report.html | grep '^<tr><th scope="row"' | sort -u >pairs
+check "rows with the same probability are divided by their class: $(cat pairs)" [ "$(wc -l <pairs)" -le 3 ]
+check "ten groups of two probabilities" grep -q "into 10 groups of about 40 rows" ties/report.html
+run 0 train --data levy --test 0 --val 0 --ensemble 1 --epochs 2 --out all --quiet
+check "the page has sets without rows" eval "! grep -q 'The test set is that\|The validation set, which' all/report.html"
+run 0 train --data levy --val 0.2 --ensemble 1 --epochs 2 --out levy --quiet
+check "the page does not say what the test set is" grep -q "The test set is that of the dataset\." levy/report.html
+check "the page does not say what the validation set is" grep -q "is a part of the training set of the dataset\." levy/report.html
 run 0 train --data c.csv --lr 1000 --epochs 5 --out steep --no-report
 check "no advice on --lr: $(cat out)" grep -q "^warning .*smaller --lr" out
 finish

@@ -24,8 +24,8 @@ SCORES = {
         "auc": metrics.roc_auc_score,
         "balanced_accuracy": lambda t, z: metrics.balanced_accuracy_score(t, z > 0),
         "f1": lambda t, z: metrics.f1_score(t, z > 0, average="macro"),
-        "precision": lambda t, z: of_rarer(metrics.precision_score, t, z > 0),
-        "recall": lambda t, z: of_rarer(metrics.recall_score, t, z > 0),
+        "precision": lambda t, z: of_second(metrics.precision_score, t, z > 0),
+        "recall": lambda t, z: of_second(metrics.recall_score, t, z > 0),
     },
     "classes": {
         "accuracy": lambda t, z: metrics.accuracy_score(t, z.argmax(1)),
@@ -38,10 +38,8 @@ SCORES = {
 }
 
 
-def of_rarer(score, t, given):
-    counts = np.bincount(t.ravel().astype(int), minlength=2)
-    rarer = int(counts[0] >= counts[1])
-    return score(t, given, pos_label=rarer, zero_division=0) if counts[rarer] else float("nan")
+def of_second(score, t, given):
+    return score(t, given, zero_division=0) if np.any(t) else float("nan")
 
 
 def softmax(z):
