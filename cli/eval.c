@@ -11,11 +11,18 @@
 #include "report/tool.h"
 #include "train/tool.h"
 
+/* The row of a score; the loss has none. */
+static const sph_metric_facts *about(const char *name)
+{
+    static const sph_metric_facts none = {0};
+    int metric = sph_word_find(SPH_WORDS_METRIC, name);
+    return metric < 0 ? &none : sph_metric_about((sph_metric)metric);
+}
+
 /* "because a class has no rows". The loss is undefined only if a prediction is not finite. */
 static const char *why_undefined(const sph_scores *scores, size_t i)
 {
-    const char *why =
-        sph_metric_about((sph_metric)sph_word_find(SPH_WORDS_METRIC, scores->name[i]))->undefined;
+    const char *why = about(scores->name[i])->undefined;
     return isnan(scores->value[0]) || !why ? "because a prediction is not a finite number" : why;
 }
 
@@ -23,13 +30,11 @@ static const char *why_undefined(const sph_scores *scores, size_t i)
 static void print_about(const char *name, const sph_run *run)
 {
     const char *second = sph_run_second_class(run);
-    if (!strcmp(name, "f1"))
-        printf(" (macro: mean over classes)");
-    else if (strcmp(name, "precision") != 0 && strcmp(name, "recall") != 0)
-        return;
-    else if (second)
+    if (about(name)->mean)
+        printf(" (%s)", about(name)->mean);
+    else if (about(name)->second_class && second)
         printf(" (of class '%s')", second);
-    else
+    else if (about(name)->second_class)
         printf(" (of the second class)");
 }
 

@@ -78,7 +78,7 @@ static void explain_scores(struct report *report, sph_run *run)
     struct text words = {0};
     if (isnan(share))
         return;
-    if (!run_own_data(run, NULL) && !run_own_split(run) && run->split.test_rows) {
+    if (share > 0 && share < 1 && !run_own_data(run, NULL) && !run_own_split(run) && run->split.test_rows) {
         text_add(&words, "The test accuracy has a standard error of ");
         text_add_general(&words, 2, sqrt(share * (1 - share) / (double)run->split.test_rows));
         text_add(&words, " with %zu rows. ", run->split.test_rows);

@@ -165,7 +165,9 @@ static double finish_f1(const struct metric_part *part, const double *sum)
 }
 
 const struct metric metric_F1 = {
-    .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES, .larger_is_better = 1},
+    .facts = {.tasks = SPH_IN_BINARY | SPH_IN_CLASSES,
+              .larger_is_better = 1,
+              .mean = "macro: mean over classes"},
     .numbers = class_numbers,
     .tally = tally_classes,
     .finish = finish_f1,
@@ -196,14 +198,20 @@ static double finish_recall(const struct metric_part *part, const double *sum)
 }
 
 const struct metric metric_PRECISION = {
-    .facts = {.tasks = SPH_IN_BINARY, .larger_is_better = 1, .undefined = "if the second class has no row"},
+    .facts = {.tasks = SPH_IN_BINARY,
+              .larger_is_better = 1,
+              .second_class = 1,
+              .undefined = "if the second class has no row"},
     .numbers = class_numbers,
     .tally = tally_classes,
     .finish = finish_precision,
 };
 
 const struct metric metric_RECALL = {
-    .facts = {.tasks = SPH_IN_BINARY, .larger_is_better = 1, .undefined = "if the second class has no row"},
+    .facts = {.tasks = SPH_IN_BINARY,
+              .larger_is_better = 1,
+              .second_class = 1,
+              .undefined = "if the second class has no row"},
     .numbers = class_numbers,
     .tally = tally_classes,
     .finish = finish_recall,

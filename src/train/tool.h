@@ -17,6 +17,8 @@ typedef struct sph_metric_facts {
     int larger_is_better;
     int every_epoch;       /* of the validation part; others when they are monitored, and at the end */
     size_t least_outputs;  /* of a net that has it                                                  */
+    const char *mean;      /* "mean over classes"; NULL: its name says it                             */
+    int second_class;      /* the score of the second class alone                                    */
     const char *undefined; /* "with fewer than 2 rows": where it is NaN; NULL: nowhere              */
     const char *beside;    /* the metric that tables show next to it, by its word; NULL: none       */
 } sph_metric_facts;
