@@ -123,6 +123,7 @@ struct sph_experiment {
     size_t lines[OPTION_COUNT];    /* of these in the file; 0: not from it */
     struct experiment_named *sets; /* (set_count) where `data` is a list; else NULL: base has the one set */
     size_t set_count;
+    int again;                    /* it was begun earlier and goes on */
     int picked;                   /* --set chose sets or a grid: papers may name others */
     struct experiment_data *data; /* (experiment_sets) once they were read; else NULL */
     struct experiment_named *methods;

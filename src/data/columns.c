@@ -236,9 +236,9 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
                           struct levels *levels)
 {
     char reason[160];
-    if (!(column->marks & COLUMN_AS_TEXT) && odd_is_slip(profile, levels))
+    if (!column_is_settled(column) && odd_is_slip(profile, levels))
         return unusable_slip(u, column, profile);
-    if (!(column->marks & COLUMN_AS_TEXT) && !levels->overflow && odd_format(levels))
+    if (!column_is_settled(column) && !levels->overflow && odd_format(levels))
         return unusable_odd(u, column);
     size_t cells = profile->texts + profile->numbers + profile->infinite;
     if ((levels->overflow || levels->count * 2 > cells) && u->encodes) {
@@ -247,7 +247,7 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
         return 0;
     }
     if (levels->overflow || levels->count * 2 > cells) {
-        if (!(column->marks & COLUMN_AS_TEXT) && odd_share(levels) >= ODD_SHARE)
+        if (!column_is_settled(column) && odd_share(levels) >= ODD_SHARE)
             return unusable_odd(u, column);
         if (levels->overflow)
             snprintf(reason, sizeof reason,
@@ -270,7 +270,8 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
 static int settle_target(sph_data *data, struct column *column, const struct sheet *sheet,
                          const struct profile *profile, struct levels *levels, int task)
 {
-    if (task == SPH_TASK_REGRESSION || data->targets > 1 || (task < 0 && odd_is_slip(profile, levels))) {
+    if (task == SPH_TASK_REGRESSION || data->targets > 1 ||
+        (task < 0 && !column_is_settled(column) && odd_is_slip(profile, levels))) {
         struct text remedy = {0};
         column->marks |= COLUMN_SLIPS;
         int err = odd_remedy(&remedy, sheet, data);
@@ -325,8 +326,8 @@ static int settle_many_column(struct unusable *u, struct column *column, const s
 {
     size_t covered, all = many->levels.count;
     char reason[160];
-    int like_numbers = !(column->marks & COLUMN_AS_TEXT) && many_like_numbers(many) >= ODD_SHARE;
-    int odd = !(column->marks & COLUMN_AS_TEXT) && odd_format(&many->levels);
+    int like_numbers = !column_is_settled(column) && many_like_numbers(many) >= ODD_SHARE;
+    int odd = !column_is_settled(column) && odd_format(&many->levels);
     const char *example = u->sheet->text.profile[column - u->data->columns].text_example;
     if (odd && !useless_named_id(column->name))
         return unusable_odd(u, column);
@@ -485,9 +486,11 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
         return SPH_EMEMORY;
     data->column_count = sheet->columns;
     data->reading.named = sheet->named;
-    for (size_t i = 0; i < sheet->columns; i++)
+    for (size_t i = 0; i < sheet->columns; i++) {
+        data->columns[i].marks = opts->again ? COLUMN_ACCEPTED : 0;
         if (!(data->columns[i].name = mem_text(sheet->names[i])))
             return SPH_EMEMORY;
+    }
     struct unusable unusable = {.data = data, .sheet = sheet, .encodes = opts->encode};
     int err = set_roles(data, sheet, opts, &unusable.automatic);
     if (!err && (unusable.automatic || (opts->encode && !(opts->drop && *opts->drop))))
