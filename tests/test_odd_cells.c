@@ -47,16 +47,23 @@ static const char *table_of(writer *write)
 WRITER(days_in_short, "%02d/04/23", 1 + i % 28)
 WRITER(underscores, "%d_241", 700 + i % 30)
 WRITER(kilograms, "%d.5 kg", 10 + i % 30)
+WRITER(tonnes, "%d tonnes", 1 + i % 20)
+WRITER(years_first, "%02d/%02d/14", 50 + i % 12, 1 + i % 12)
 WRITER(some_cubic, i % 3 ? "%d cc" : "%d", 1200 + i % 30)
 WRITER(ages, i % 25 == 3 ? "unknown" : i % 50 == 7 ? "none" : "%d", 20 + i % 41)
 WRITER(days, i % 25 == 0 ? "soon" : "2023-04-%02d", 1 + i % 28)
 WRITER(bad_day, i % 60 == 3 ? "2023-13-45" : "2023-04-%02d", 1 + i % 28)
+WRITER(day_number, i % 60 == 3 ? "45291" : "2023-04-%02d", 1 + i % 28)
 WRITER(two_marks, i % 2 ? "\"%d,25\"" : "\"1,%03d.5\"", 100 + i % 30)
 
 WRITER(children, i % 4 == 3 ? "3+" : "%d", i % 4)
 WRITER(ranges, "%d-%d", i % 18 * 5, i % 18 * 5 + 4)
 WRITER(codes, i % 20 ? "%d" : "A%d", 101 + i % 25)
 WRITER(floors, i % 2 ? "1st floor" : "%dnd floor", 2)
+WRITER(ordinals, i % 2 ? "%dth" : "%dth grade", 4 + i % 16)
+WRITER(topped, i % 12 == 11 ? "%d or more" : "%d", i % 12)
+WRITER(versions, "%d.%d.%d", i % 3, i / 3 % 2, 10 + i % 30)
+WRITER(records, "%d-%d-%d", i % 4, i % 5, 10 + i % 20)
 WRITER(postal_codes, "%d %cX", 1011 + i % 30, 'A' + i % 5)
 WRITER(long_zips, i % 5 ? "%d" : "%d-1234", 10001 + i % 6)
 WRITER(memory, "%dGB", 64 << i % 5)
@@ -76,10 +83,13 @@ static void odd_columns_are_refused_whatever_the_number_of_values(void **state)
         {days_in_short, 0, "'01/04/23' in line 2"},
         {underscores, 0, "'700_241' in line 2"},
         {kilograms, 0, "--text v"},
+        {tonnes, 0, "'1 tonnes' in line 2"},
+        {years_first, 0, "'50/01/14' in line 2"},
         {some_cubic, 0, "'1201 cc' in line 3"},
         {ages, 5, "--missing-words 'unknown,none'"},
         {days, 2, "--missing-words 'soon'"},
         {bad_day, 5, "expected a date"},
+        {day_number, 5, "'45291', expected a date"},
         {two_marks, 3, "decimal comma"},
     };
     (void)state;
@@ -104,8 +114,9 @@ static void odd_columns_are_refused_whatever_the_number_of_values(void **state)
 
 static void categories_with_digits_stay_text(void **state)
 {
-    static writer *const cases[] = {children, ranges, codes, floors, postal_codes, long_zips,
-                                    memory,   pixels, times, sizes,  houses,       shops};
+    static writer *const cases[] = {children, ranges,  codes,        floors,    ordinals, topped,
+                                    versions, records, postal_codes, long_zips, memory,   pixels,
+                                    times,    sizes,   houses,       shops};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = table_of(cases[i]);
