@@ -152,6 +152,75 @@ static void words_are_listed_with_those_that_were_given(void **state)
     unlink(path);
 }
 
+/* Fails on the rows of a table that `row` writes, and tells what that says. */
+static const char *refusal_of(const char *header, writer *row, int rows)
+{
+    static char said[1200];
+    struct text csv = {0};
+    sph_data *data = NULL;
+    sph_data_opts opts;
+    text_add(&csv, "%s", header);
+    for (int i = 0; i < rows; i++) {
+        char line[200];
+        row(line, sizeof line, i);
+        text_add(&csv, "%s\n", line);
+    }
+    const char *path = csv_with(csv.chars);
+    text_free(&csv);
+    sph_data_defaults(&opts);
+    opts.target = "y";
+    opts.encode = 1;
+    assert_int_equal(sph_data_open(&data, path, &opts), SPH_EFORMAT);
+    assert_null(data);
+    snprintf(said, sizeof said, "%s", sph_error());
+    unlink(path);
+    return said;
+}
+
+WRITER(eight_odd, "7_%03d,8_%03d,7_%03d,8_%03d,7_%03d,8_%03d,7_%03d,8_%03d,%d.5", i, i, i, i, i, i, i, i, i)
+WRITER(slips_and_dates, i == 3 ? "bad,bad,bad,bad,bad,bad,bad,01/02/2024,%d" : "1,2,3,4,5,6,7,01/02/2024,%d",
+       i)
+WRITER(own_words, i % 4 ? "%d,%d" : "w%d,%d", i % 41, i)
+
+static void advice_is_about_the_columns_that_it_mends(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(refusal_of("a,b,c,d,e,f,g,h,y\n", eight_odd, 100), "--text a,b,c,d,e,f,g,h to"));
+    assert_non_null(strstr(refusal_of("a,b,c,d,e,f,g,when,y\n", slips_and_dates, 100), "with --drop when"));
+    const char *said = refusal_of("v,y\n", own_words, 300); /* 75 words, and all differ */
+    assert_non_null(strstr(said, "and more"));
+    assert_null(strstr(said, "--text"));
+}
+
+WRITER(many_tonnes, "%d tonnes,%d", 1 + i, i)
+
+static void units_are_seen_in_any_number_of_values(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(refusal_of("v,y\n", many_tonnes, 1500), "cannot be read"));
+}
+
+static void words_in_a_target_may_be_classes(void **state)
+{
+    struct text csv = {0};
+    sph_data *data = NULL;
+    sph_data_opts opts;
+    (void)state;
+    text_add(&csv, "x,y\n");
+    for (int i = 0; i < 260; i++)
+        text_add(&csv, i % 13 ? "%d,%d\n" : "%d,other\n", i, i % 13);
+    const char *path = csv_with(csv.chars);
+    text_free(&csv);
+    sph_data_defaults(&opts);
+    assert_fails(sph_data_open(&data, path, &opts), SPH_EFORMAT, .key = "y", .line = 2);
+    assert_non_null(strstr(sph_error(), "use --task classes"));
+    opts.task = SPH_TASK_CLASSES;
+    assert_int_equal(sph_data_open(&data, path, &opts), 0);
+    assert_int_equal(data->classes, 13);
+    sph_data_free(data);
+    unlink(path);
+}
+
 static void text_makes_categories_of_numbers(void **state)
 {
     struct text csv = {0};
@@ -189,6 +258,9 @@ int main(void)
         cmocka_unit_test(odd_columns_are_refused_whatever_the_number_of_values),
         cmocka_unit_test(categories_with_digits_stay_text),
         cmocka_unit_test(words_are_listed_with_those_that_were_given),
+        cmocka_unit_test(advice_is_about_the_columns_that_it_mends),
+        cmocka_unit_test(units_are_seen_in_any_number_of_values),
+        cmocka_unit_test(words_in_a_target_may_be_classes),
         cmocka_unit_test(text_makes_categories_of_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -274,7 +274,10 @@ static int settle_target(sph_data *data, struct column *column, const struct she
         (task < 0 && !column_is_settled(column) && odd_is_slip(profile, levels))) {
         struct text remedy = {0};
         column->marks |= COLUMN_SLIPS;
+        size_t cells = profile->texts + profile->numbers;
         int err = odd_remedy(&remedy, sheet, data);
+        if (task < 0 && data->targets == 1 && levels->count <= LEVELS_MAX && levels->count * 2 <= cells)
+            text_add(&remedy, "; if the values are classes, use --task classes");
         if (!err)
             err = remedy.failed ? SPH_EMEMORY : odd_fail(sheet, column, profile, remedy.chars);
         text_free(&remedy);

@@ -217,7 +217,7 @@ int odd_remedy(struct text *out, const struct sheet *sheet, const sph_data *data
 {
     enum { WORDS_NAMED = 12 };
     const char *given = sheet->text.missing_words;
-    struct collecting c = {.data = data, .words.limit = WORDS_NAMED};
+    struct collecting c = {.data = data, .words.limit = LEVELS_MAX};
     const struct column *last = NULL;
     for (size_t i = 0; i < data->column_count; i++)
         if (data->columns[i].marks & COLUMN_SLIPS) {
@@ -229,10 +229,11 @@ int odd_remedy(struct text *out, const struct sheet *sheet, const sph_data *data
         text_add(out, "; if %s, use --missing-words '%s%s",
                  c.cells == 1 ? "this is an empty cell" : "these are empty cells", given ? given : "",
                  given && *given ? "," : "");
-        for (size_t i = 0; i < c.words.count; i++)
+        for (size_t i = 0; i < c.words.count && i < WORDS_NAMED; i++)
             text_add(out, "%s%.60s", i ? "," : "", c.words.text[i]);
-        text_add(out, "'%s", c.words.overflow ? " and more" : "");
-        if (c.columns == 1 && last->role == COLUMN_FEATURE && c.cells >= 2 * c.words.count)
+        text_add(out, "'%s", c.words.count > WORDS_NAMED ? " and more" : "");
+        if (c.columns == 1 && last->role == COLUMN_FEATURE && !c.words.overflow &&
+            c.cells >= 2 * c.words.count)
             text_add(out, "; if they are categories, use --text '%s'", last->name);
     }
     levels_free(&c.words);
