@@ -244,6 +244,13 @@ static void text_makes_categories_of_numbers(void **state)
     opts.drop = NULL;
     opts.text = "y";
     assert_fails(sph_data_open(&data, path, &opts), SPH_EARG, .key = "text");
+    opts.text = "zip";
+    opts.time = "zip";
+    assert_fails(sph_data_open(&data, path, &opts), SPH_EARG, .key = "time");
+    opts.time = NULL;
+    opts.weights = "zip";
+    assert_fails(sph_data_open(&data, path, &opts), SPH_EARG, .key = "weights");
+    opts.weights = NULL;
     opts.text = "zap";
     assert_fails(sph_data_open(&data, path, &opts), SPH_EARG, .key = "text");
     unlink(path);

@@ -173,6 +173,10 @@ static int set_use(sph_data *data, const struct sheet *sheet, const char *word, 
     if (column->role == COLUMN_TARGET || column->use)
         return sph_fail_of(SPH_EARG, sheet->path, 0, option,
                            "column '%s' (%s) is already used for another option", column->name, option);
+    if ((column->marks & COLUMN_AS_TEXT) && use != COLUMN_GROUP)
+        return sph_fail_of(SPH_EARG, sheet->path, 0, option,
+                           "column '%s' is both in --text and --%s; remove it from one of them", column->name,
+                           option);
     column->role = COLUMN_DROPPED;
     column->use = use;
     return 0;
