@@ -504,7 +504,7 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
         err = useless_drop(data, sheet, unusable.automatic);
     if (!err && sheet->is_text)
         err = settle_kinds(&unusable, opts->task);
-    int refused = unusable_fail(&unusable);
+    int refused = unusable_fail(&unusable, err);
     err = err < 0 ? err : refused;
     if (err < 0 || !(err = columns_place(data, sheet->path)) || !unusable.automatic)
         return err;

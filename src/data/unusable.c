@@ -83,17 +83,17 @@ static void add_remedy(const struct unusable *u, struct text *out)
         text_add(out, "; leave %s out with --drop %s%s%s", them, quote, names, quote);
 }
 
-int unusable_fail(struct unusable *u)
+int unusable_fail(struct unusable *u, int before)
 {
     const char *path = u->sheet->path;
     size_t all = u->count + u->slips;
     struct text remedy = {0};
-    int err = 0;
-    if (u->slips)
+    int err = before == SPH_EMEMORY ? before : 0;
+    if (u->slips && !err)
         err = odd_remedy(&remedy, u->sheet, u->data);
     if (u->count && !u->names.failed)
         add_remedy(u, &remedy);
-    if (u->list.failed || u->names.failed || u->first_reason.failed || remedy.failed)
+    if (err == SPH_EMEMORY || u->list.failed || u->names.failed || u->first_reason.failed || remedy.failed)
         err = SPH_EMEMORY;
     else if (!err && all == 1 && u->slips)
         err =

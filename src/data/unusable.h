@@ -31,7 +31,8 @@ int unusable_odd(struct unusable *u, const struct column *column);
 /* A column of numbers with words. */
 int unusable_slip(struct unusable *u, struct column *column, const struct profile *profile);
 
-/* Fails with all of them, if there are any; frees what was collected. */
-int unusable_fail(struct unusable *u);
+/* Fails with all of them, if there are any and memory was not short before; frees what was collected. before: what failed until
+ * then, or 0. */
+int unusable_fail(struct unusable *u, int before);
 
 #endif
