@@ -545,7 +545,7 @@ int experiment_run_jobs(struct experiment_run *run, int *complete)
     run->results.experiment = e;
     run->results.dir = opts->out;
     char *file = file_join(opts->out, EXPERIMENT_FILE);
-    e->again = file && (opts->resume || run->shared) && file_exists(file);
+    e->call.again = file && (opts->resume || run->shared) && file_exists(file);
     int err = file ? check(e, opts->workers, &run->results.facts) : SPH_EMEMORY;
     mem_free(file);
     if (!err)
