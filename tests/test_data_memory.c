@@ -98,6 +98,30 @@ static void opening_a_csv_survives_each_failed_allocation(void **state)
     mem_free(text);
 }
 
+/* A table that is refused: 0 for that. */
+static int refuse_once(void *argument)
+{
+    const struct opening *opening = argument;
+    sph_data *data;
+    int err = sph_data_open(&data, opening->path, &opening->opts);
+    assert_true(err < 0);
+    return err == SPH_EFORMAT ? 0 : err;
+}
+
+static void refusing_columns_survives_each_failed_allocation(void **state)
+{
+    struct text csv = {0};
+    (void)state;
+    text_add(&csv, "units,when,age,y\n");
+    for (int i = 0; i < 40; i++)
+        text_add(&csv, "%d kg,01/02/2024,%s,%d\n", 1 + i % 20, i == 3 ? "none" : "1", i);
+    struct opening opening = {.path = csv_with(csv.chars)};
+    text_free(&csv);
+    sph_data_defaults(&opening.opts);
+    assert_true(fail_each(refuse_once, &opening) > 20);
+    unlink(opening.path);
+}
+
 static void opening_a_packed_set_survives_each_failed_allocation(void **state)
 {
     (void)state;
@@ -195,6 +219,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opening_a_csv_survives_each_failed_allocation),
+        cmocka_unit_test(refusing_columns_survives_each_failed_allocation),
         cmocka_unit_test(opening_a_packed_set_survives_each_failed_allocation),
         cmocka_unit_test(opening_blanks_numbers_and_sets_survives_each_failed_allocation),
         cmocka_unit_test(splits_scaling_and_arrays_survive_each_failed_allocation),

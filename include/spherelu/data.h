@@ -41,7 +41,8 @@ typedef struct sph_data_opts {
     const char *keep; /* data of a trained net: columns to copy into predictions, or NULL                 */
     int encode; /* for jobs, which finish it: text columns with many values are taken, not refused        */
     size_t folder_side; /* side of folders of pictures alone; 0: 224                                  */
-    const char *text; /* columns to read as text, even if their cells are numbers, or NULL            */
+    const char *text;   /* columns to read as text, even if their cells are numbers, or NULL            */
+    int again; /* for jobs: training on these data began earlier; no text column is refused for its form */
 } sph_data_opts;
 
 #define sph_data_defaults(out) sph_data_defaults_sized(out, sizeof *(out))

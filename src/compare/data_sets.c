@@ -230,7 +230,7 @@ static int set_one(struct sph_experiment *e, struct node value)
 
 int experiment_set_data_option(struct sph_experiment *e, enum option_id id, struct node value)
 {
-    e->picked |= id == OPTION_DATA;
+    e->call.picked |= id == OPTION_DATA;
     if (id == OPTION_DATA)
         return node_is_list(value) ? read_list(e, value) : set_one(e, value);
     int err = config_value(e->base, value, id);

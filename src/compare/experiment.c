@@ -125,7 +125,7 @@ static int set_value(struct sph_experiment *e, struct node key, struct node tail
     const char *text = node_text(key);
     if (!strncmp(text, "methods.", 8))
         return set_in_method(e, key, tail, value);
-    e->picked |= !strncmp(text, "grid", 4);
+    e->call.picked |= !strncmp(text, "grid", 4);
     if (!strncmp(text, "grid.", 5))
         return experiment_read_axis(e, tail, value);
     for (size_t i = 0; i < 3; i++)

@@ -115,6 +115,12 @@ struct experiment_plan {
     size_t count;
 };
 
+/* How it is used this time. */
+struct experiment_call {
+    int picked; /* --set chose sets or a grid: papers may name others */
+    int again;  /* it was begun earlier and goes on */
+};
+
 struct sph_experiment {
     char *path; /* of the file, for messages */
     char *name;
@@ -123,7 +129,7 @@ struct sph_experiment {
     size_t lines[OPTION_COUNT];    /* of these in the file; 0: not from it */
     struct experiment_named *sets; /* (set_count) where `data` is a list; else NULL: base has the one set */
     size_t set_count;
-    int picked;                   /* --set chose sets or a grid: papers may name others */
+    struct experiment_call call;
     struct experiment_data *data; /* (experiment_sets) once they were read; else NULL */
     struct experiment_named *methods;
     size_t method_count;

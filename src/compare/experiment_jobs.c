@@ -544,7 +544,10 @@ int experiment_run_jobs(struct experiment_run *run, int *complete)
     run->shared = opts->shards > 0 && !experiment_without_jobs(e);
     run->results.experiment = e;
     run->results.dir = opts->out;
-    int err = check(e, opts->workers, &run->results.facts);
+    char *file = file_join(opts->out, EXPERIMENT_FILE);
+    e->call.again = file && (opts->resume || run->shared) && file_exists(file);
+    int err = file ? check(e, opts->workers, &run->results.facts) : SPH_EMEMORY;
+    mem_free(file);
     if (!err)
         err = settle_content(run);
     if (err < 0 || (opts->shards && !run->shared && !shards_collect(run)))

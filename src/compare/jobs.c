@@ -234,6 +234,7 @@ int experiment_job_of(const struct sph_experiment *e, const struct experiment_jo
     if (err < 0)
         return err;
     (*job)->cache = experiment_cache(e);
+    (*job)->request.again = e->call.again;
     if ((err = fill_options(e, which, out, &(*job)->request.asked)) < 0) {
         sph_job_free(*job);
         *job = NULL;

@@ -163,7 +163,7 @@ int experiment_check_papers(const struct sph_experiment *e)
         if (experiment_find_method(e, paper->method, strlen(paper->method)) < 0)
             return sph_fail_line_key(SPH_EFORMAT, e->path, paper->line, "papers", "%s: no method '%s'",
                                      paper->metric, paper->method);
-        if (!e->picked && !has_set(e, paper))
+        if (!e->call.picked && !has_set(e, paper))
             return unknown_set(e, paper);
     }
     return 0;

@@ -58,6 +58,12 @@ static int is_whole(const sph_data *data, const sph_data_opts *opts)
     return !opts->rows || data->reading.made;
 }
 
+/* Data that no refusal stopped are the same if nothing is refused. */
+static int same_refusals(const struct data_kept *kept, const sph_data_opts *opts)
+{
+    return !kept->opts.again || opts->again;
+}
+
 /* A task that was found out serves who asks for it. Rows that are yet to be chosen have none. */
 static int same_task(const struct data_kept *kept, const sph_data_opts *opts)
 {
@@ -71,7 +77,7 @@ static const struct data_kept *find(const struct data_cache *cache, const char *
     for (size_t i = 0; i < cache->count; i++) {
         const struct data_kept *kept = &cache->list[i];
         if (!strcmp(kept->key, key) && (!kept->data->image.pictures || kept->opts.decode == opts->decode) &&
-            same_rows(kept, opts) && same_task(kept, opts))
+            same_rows(kept, opts) && same_refusals(kept, opts) && same_task(kept, opts))
             return kept;
     }
     return NULL;

@@ -173,6 +173,10 @@ static int set_use(sph_data *data, const struct sheet *sheet, const char *word, 
     if (column->role == COLUMN_TARGET || column->use)
         return sph_fail_of(SPH_EARG, sheet->path, 0, option,
                            "column '%s' (%s) is already used for another option", column->name, option);
+    if ((column->marks & COLUMN_AS_TEXT) && use != COLUMN_GROUP)
+        return sph_fail_of(SPH_EARG, sheet->path, 0, option,
+                           "column '%s' is both in --text and --%s; remove it from one of them", column->name,
+                           option);
     column->role = COLUMN_DROPPED;
     column->use = use;
     return 0;
@@ -236,9 +240,9 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
                           struct levels *levels)
 {
     char reason[160];
-    if (!(column->marks & COLUMN_AS_TEXT) && odd_is_slip(profile, levels))
+    if (!column_is_settled(column) && odd_is_slip(profile, levels))
         return unusable_slip(u, column, profile);
-    if (!(column->marks & COLUMN_AS_TEXT) && !levels->overflow && odd_format(levels))
+    if (!column_is_settled(column) && !levels->overflow && odd_format(levels))
         return unusable_odd(u, column);
     size_t cells = profile->texts + profile->numbers + profile->infinite;
     if ((levels->overflow || levels->count * 2 > cells) && u->encodes) {
@@ -247,7 +251,7 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
         return 0;
     }
     if (levels->overflow || levels->count * 2 > cells) {
-        if (!(column->marks & COLUMN_AS_TEXT) && odd_share(levels) >= ODD_SHARE)
+        if (!column_is_settled(column) && odd_share(levels) >= ODD_SHARE)
             return unusable_odd(u, column);
         if (levels->overflow)
             snprintf(reason, sizeof reason,
@@ -270,10 +274,14 @@ static int settle_feature(struct unusable *u, struct column *column, const struc
 static int settle_target(sph_data *data, struct column *column, const struct sheet *sheet,
                          const struct profile *profile, struct levels *levels, int task)
 {
-    if (task == SPH_TASK_REGRESSION || data->targets > 1 || (task < 0 && odd_is_slip(profile, levels))) {
+    if (task == SPH_TASK_REGRESSION || data->targets > 1 ||
+        (task < 0 && !column_is_settled(column) && odd_is_slip(profile, levels))) {
         struct text remedy = {0};
         column->marks |= COLUMN_SLIPS;
+        size_t cells = profile->texts + profile->numbers;
         int err = odd_remedy(&remedy, sheet, data);
+        if (task < 0 && data->targets == 1 && levels->count <= LEVELS_MAX && levels->count * 2 <= cells)
+            text_add(&remedy, "; if the values are classes, use --task classes");
         if (!err)
             err = remedy.failed ? SPH_EMEMORY : odd_fail(sheet, column, profile, remedy.chars);
         text_free(&remedy);
@@ -325,8 +333,8 @@ static int settle_many_column(struct unusable *u, struct column *column, const s
 {
     size_t covered, all = many->levels.count;
     char reason[160];
-    int like_numbers = !(column->marks & COLUMN_AS_TEXT) && many_like_numbers(many) >= ODD_SHARE;
-    int odd = !(column->marks & COLUMN_AS_TEXT) && odd_format(&many->levels);
+    int like_numbers = !column_is_settled(column) && many_like_numbers(many) >= ODD_SHARE;
+    int odd = !column_is_settled(column) && odd_format(&many->levels);
     const char *example = u->sheet->text.profile[column - u->data->columns].text_example;
     if (odd && !useless_named_id(column->name))
         return unusable_odd(u, column);
@@ -485,16 +493,18 @@ int columns_choose(sph_data *data, const struct sheet *sheet, const sph_data_opt
         return SPH_EMEMORY;
     data->column_count = sheet->columns;
     data->reading.named = sheet->named;
-    for (size_t i = 0; i < sheet->columns; i++)
+    for (size_t i = 0; i < sheet->columns; i++) {
+        data->columns[i].marks = opts->again ? COLUMN_ACCEPTED : 0;
         if (!(data->columns[i].name = mem_text(sheet->names[i])))
             return SPH_EMEMORY;
+    }
     struct unusable unusable = {.data = data, .sheet = sheet, .encodes = opts->encode};
     int err = set_roles(data, sheet, opts, &unusable.automatic);
     if (!err && (unusable.automatic || (opts->encode && !(opts->drop && *opts->drop))))
         err = useless_drop(data, sheet, unusable.automatic);
     if (!err && sheet->is_text)
         err = settle_kinds(&unusable, opts->task);
-    int refused = unusable_fail(&unusable);
+    int refused = unusable_fail(&unusable, err);
     err = err < 0 ? err : refused;
     if (err < 0 || !(err = columns_place(data, sheet->path)) || !unusable.automatic)
         return err;

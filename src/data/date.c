@@ -256,6 +256,8 @@ static int settle(const struct finding *f, size_t i)
     struct column *column = &f->data->columns[i];
     if (found->others >= found->dates)
         return 0; /* words */
+    if (found->others && (column->marks & COLUMN_ACCEPTED))
+        return 0;
     if (found->others) {
         struct text remedy = {0};
         column->marks |= COLUMN_SLIPS;

@@ -20,18 +20,31 @@ static size_t digits_at(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* 07/04/23 */
+/* In either order. */
+static int day_and_month(int a, int b)
+{
+    return a >= 1 && b >= 1 && a <= 31 && b <= 31 && (a <= 12 || b <= 12);
+}
+
+/* 07/04/23, or 95/12/31; the version 1.0.10 is none. */
 static int is_short_date(const char *text)
 {
-    size_t day = digits_at(text);
-    char mark = text[day];
-    if (day < 1 || day > 2 || !mark || !strchr("/.-", mark))
-        return 0;
-    size_t month = digits_at(text += day + 1);
-    if (month < 1 || month > 2 || text[month] != mark)
-        return 0;
-    text += month + 1;
-    return digits_at(text) == 2 && (!text[2] || text[2] == ' ');
+    int part[3];
+    char mark = '\0';
+    for (int i = 0; i < 3; i++) {
+        size_t run = digits_at(text);
+        if (run < 1 || run > 2)
+            return 0;
+        part[i] = run == 1 ? text[0] - '0' : 10 * (text[0] - '0') + text[1] - '0';
+        text += run;
+        if (i == 2)
+            return run == 2 && (!*text || *text == ' ') &&
+                   (day_and_month(part[0], part[1]) || (part[0] > 31 && day_and_month(part[1], part[2])));
+        if (!*text || !strchr("/.-", *text) || (mark && *text != mark))
+            return 0;
+        mark = *text++;
+    }
+    return 0;
 }
 
 /* 738_241 */
@@ -96,25 +109,35 @@ int odd_is_slip(const struct profile *profile, const struct levels *levels)
            profile->numbers * 100 >= cells * ODD_SHARE;
 }
 
-/* How many texts have the unit that most have. */
+/* The unit of a number that cannot be read for it, or NULL. That of 4th is none. */
+static const char *unknown_unit(const char *text)
+{
+    enum form form = form_of(text);
+    const char *unit = form == FORM_UNIT || form == FORM_CODE ? unit_of_text(text) : NULL;
+    return unit && !strncmp(unit, "th", 2) && (!unit[2] || unit[2] == ' ') ? NULL : unit;
+}
+
+/* How many texts have the unit that more than half of those with a unit have, which is voted for: each other text takes a vote away. */
 static size_t same_unit(const struct levels *levels)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < levels->count && most * 2 < levels->count; i++) {
-        const char *unit = unit_of_text(levels->text[i]);
-        size_t same = 0;
-        for (size_t k = i; unit && k < levels->count; k++) {
-            const char *other = form_of(levels->text[k]) == FORM_UNIT ? unit_of_text(levels->text[k]) : NULL;
-            same += other && !strcmp(unit, other);
-        }
-        most = same > most ? same : most;
+    const char *most = NULL;
+    size_t votes = 0, same = 0;
+    for (size_t i = 0; i < levels->count; i++) {
+        const char *unit = unknown_unit(levels->text[i]);
+        if (unit && !votes)
+            most = unit;
+        if (unit)
+            votes = !votes || !strcmp(unit, most) ? votes + 1 : votes - 1;
     }
-    return most;
+    for (size_t i = 0; most && i < levels->count; i++) {
+        const char *unit = unknown_unit(levels->text[i]);
+        same += unit && !strcmp(unit, most);
+    }
+    return same;
 }
 
 int odd_format(const struct levels *levels)
 {
-    enum { LOOK = 1000 }; /* same_unit compares each with each */
     size_t forms[FORMS], numbers, most;
     count_forms(levels, forms);
     numbers = forms[FORM_NUMBER];
@@ -123,9 +146,8 @@ int odd_format(const struct levels *levels)
         return 1;
     if (forms[FORM_GROUPED] && (forms[FORM_GROUPED] + numbers) * 100 >= most)
         return 1;
-    if (!forms[FORM_UNIT] || levels->count <= CODES_MOST || levels->count > LOOK)
-        return 0;
-    return (same_unit(levels) + numbers) * 100 >= most;
+    size_t same = levels->count > CODES_MOST ? same_unit(levels) : 0;
+    return same > 1 && (same + numbers) * 100 >= most;
 }
 
 size_t odd_share(const struct levels *levels)
@@ -149,8 +171,9 @@ static int find_row(void *user, size_t line, const struct cell *cells)
 {
     const struct finding *f = user;
     const struct cell *cell = &cells[f->column];
-    if (cell->kind != CELL_TEXT ||
-        !(f->text ? !strcmp(f->text, cell->text) : cell_looks_like_number(cell->text)))
+    int found = f->text ? cell->text && !strcmp(f->text, cell->text) /* a number among dates, too */
+                        : cell->kind == CELL_TEXT && cell_looks_like_number(cell->text);
+    if (!found)
         return 0;
     f->out->line = line;
     return (f->out->text = mem_text(cell->text)) ? FOUND : SPH_EMEMORY;
@@ -194,7 +217,7 @@ int odd_remedy(struct text *out, const struct sheet *sheet, const sph_data *data
 {
     enum { WORDS_NAMED = 12 };
     const char *given = sheet->text.missing_words;
-    struct collecting c = {.data = data, .words.limit = WORDS_NAMED};
+    struct collecting c = {.data = data, .words.limit = LEVELS_MAX};
     const struct column *last = NULL;
     for (size_t i = 0; i < data->column_count; i++)
         if (data->columns[i].marks & COLUMN_SLIPS) {
@@ -206,10 +229,11 @@ int odd_remedy(struct text *out, const struct sheet *sheet, const sph_data *data
         text_add(out, "; if %s, use --missing-words '%s%s",
                  c.cells == 1 ? "this is an empty cell" : "these are empty cells", given ? given : "",
                  given && *given ? "," : "");
-        for (size_t i = 0; i < c.words.count; i++)
+        for (size_t i = 0; i < c.words.count && i < WORDS_NAMED; i++)
             text_add(out, "%s%.60s", i ? "," : "", c.words.text[i]);
-        text_add(out, "'%s", c.words.overflow ? " and more" : "");
-        if (c.columns == 1 && last->role == COLUMN_FEATURE && c.cells >= 2 * c.words.count)
+        text_add(out, "'%s", c.words.count > WORDS_NAMED ? " and more" : "");
+        if (c.columns == 1 && last->role == COLUMN_FEATURE && !c.words.overflow &&
+            c.cells >= 2 * c.words.count)
             text_add(out, "; if they are categories, use --text '%s'", last->name);
     }
     levels_free(&c.words);

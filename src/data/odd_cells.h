@@ -20,9 +20,9 @@ enum { ODD_SHARE = 80 };
  * one of codes (101, A1), nor of few values (1, 2, 3+). */
 int odd_is_slip(const struct profile *profile, const struct levels *levels);
 
-/* Whether most of the texts are dates with years of two digits, numbers such as 738_241, more than a few numbers with the same
- * unknown unit, or more than a few numbers of which some have another unknown format. Ranges (10-20), codes (4711A), times and
- * postal codes (1234 AB) are none. */
+/* Whether most of the texts are dates with years of two digits, numbers such as 738_241, or more than a few numbers with the
+ * same unknown unit. Ranges (10-20), codes (4711A), versions, ordinals, times, postal codes (1234 AB) and one last value
+ * (11 or more) are none. */
 int odd_format(const struct levels *levels);
 
 /* How many percent of the texts look like numbers or dates that cannot be read. */

@@ -13,14 +13,17 @@ enum { NAMED_MOST = 6 };
 
 int unusable_refuse(struct unusable *u, const struct column *column, const char *reason)
 {
-    if (!u->count++) {
-        u->first = column;
+    enum { MOST = 200 }; /* characters of all names */
+    if (!u->count++)
         text_add(&u->first_reason, "%s", reason);
-    }
-    if (u->count + u->slips > NAMED_MOST)
-        return 0;
-    text_add(&u->list, "%s'%.60s' %s", u->list.length ? "; " : "", column->name, reason);
-    text_add(&u->names, "%s%.60s", u->names.length ? "," : "", column->name);
+    if (!u->first)
+        u->first = column;
+    if (!u->names.length || u->names.length + strlen(column->name) < MOST)
+        text_add(&u->names, "%s%s", u->names.length ? "," : "", column->name);
+    else
+        u->unnamed++;
+    if (u->count + u->slips <= NAMED_MOST)
+        text_add(&u->list, "%s'%.60s' %s", u->list.length ? "; " : "", column->name, reason);
     return 0;
 }
 
@@ -47,7 +50,8 @@ int unusable_odd(struct unusable *u, const struct column *column)
 
 int unusable_slip(struct unusable *u, struct column *column, const struct profile *profile)
 {
-    if (!u->slips++)
+    u->slips++;
+    if (!u->first)
         u->first = column;
     column->marks |= COLUMN_SLIPS;
     if (u->count + u->slips <= NAMED_MOST)
@@ -59,17 +63,18 @@ int unusable_slip(struct unusable *u, struct column *column, const struct profil
 /* What to do about columns that cannot be used; their slips have a remedy of their own. */
 static void add_remedy(const struct unusable *u, struct text *out)
 {
-    int all_named = u->count + u->slips <= NAMED_MOST && u->names.length < 200;
-    const char *names = all_named ? u->names.chars : u->first->name, *them = u->count > 1 ? "them" : "it";
+    int all_named = u->count + u->slips <= NAMED_MOST && !u->unnamed;
+    const char *names = u->names.chars, *more = u->unnamed ? ",..." : "";
+    const char *them = u->count > 1 ? "them" : "it";
     const char *quote = strpbrk(names, " \t&;()$|<>*?") ? "'" : "";
     if (u->slips)
         them = u->count > 1 ? "the other columns" : "the other column";
     if (u->odd)
         text_add(
             out,
-            "; correct the cells, use --text %s%s%s to read %s as categories, or leave %s out with --drop "
-            "%s%s%s",
-            quote, names, quote, them, them, quote, names, quote);
+            "; correct the cells, use --text %s%s%s%s to read %s as categories, or leave %s out with --drop "
+            "%s%s%s%s",
+            quote, names, more, quote, them, them, quote, names, more, quote);
     else if (all_named && u->count > 1)
         text_add(out, "; leave %s out with --drop %s%s%s, or with --drop auto", them, quote, names, quote);
     else if (u->count > 1)
@@ -78,17 +83,17 @@ static void add_remedy(const struct unusable *u, struct text *out)
         text_add(out, "; leave %s out with --drop %s%s%s", them, quote, names, quote);
 }
 
-int unusable_fail(struct unusable *u)
+int unusable_fail(struct unusable *u, int before)
 {
     const char *path = u->sheet->path;
     size_t all = u->count + u->slips;
     struct text remedy = {0};
-    int err = 0;
-    if (u->slips)
+    int err = before == SPH_EMEMORY ? before : 0;
+    if (u->slips && !err)
         err = odd_remedy(&remedy, u->sheet, u->data);
-    if (u->count)
+    if (u->count && !u->names.failed)
         add_remedy(u, &remedy);
-    if (u->list.failed || u->names.failed || u->first_reason.failed || remedy.failed)
+    if (err == SPH_EMEMORY || u->list.failed || u->names.failed || u->first_reason.failed || remedy.failed)
         err = SPH_EMEMORY;
     else if (!err && all == 1 && u->slips)
         err =

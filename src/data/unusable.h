@@ -10,12 +10,13 @@
 struct unusable {
     sph_data *data;
     const struct sheet *sheet;
-    int automatic;            /* they are left out, where that mends it */
-    int encodes;              /* text with many values is taken */
-    struct text list, names;  /* of those that can be left out, and of all with their reasons */
-    size_t count, slips, odd; /* odd: of count, those of numbers or dates that cannot be read */
-    const struct column *first;
-    struct text first_reason;
+    int automatic;              /* they are left out, where that mends it */
+    int encodes;                /* text with many values is taken */
+    struct text list, names;    /* of all with their reasons, and of those that can be left out */
+    size_t unnamed;             /* of these, those that names has no space for */
+    size_t count, slips, odd;   /* odd: of count, those of numbers or dates that cannot be read */
+    const struct column *first; /* slip or not */
+    struct text first_reason;   /* of the first that is no slip */
 };
 
 /* The column is refused for the reason: "is text with ...". */
@@ -30,7 +31,8 @@ int unusable_odd(struct unusable *u, const struct column *column);
 /* A column of numbers with words. */
 int unusable_slip(struct unusable *u, struct column *column, const struct profile *profile);
 
-/* Fails with all of them, if there are any; frees what was collected. */
-int unusable_fail(struct unusable *u);
+/* Fails with all of them, if there are any and memory was not short before; frees what was collected. before: what failed until
+ * then, or 0. */
+int unusable_fail(struct unusable *u, int before);
 
 #endif

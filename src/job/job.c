@@ -41,7 +41,8 @@ size_t job_folds(const struct job_spec *spec)
     return o->ensemble > 1 && o->ensemble_val == ENSEMBLE_VAL_FOLDS ? (size_t)fmax(2, round(1 / o->val)) : 0;
 }
 
-int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_cache *cache, sph_data **out)
+int job_read_data(const struct job_spec *spec, size_t folder_side, int again, struct data_cache *cache,
+                  sph_data **out)
 {
     const struct job_options *o = &spec->options;
     if (!o->data)
@@ -76,6 +77,7 @@ int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_c
     opts.decode = o->decode < 0 ? SPH_DECODE_SCALED : (sph_decode)o->decode;
     opts.workers = o->workers;
     opts.skip_bad = o->skip_bad > 0;
+    opts.again = again;
     opts.encode = 1; /* and whoever trains on them calls data_encode */
     return cache ? data_cache_open(cache, out, o->data, &opts) : sph_data_open(out, o->data, &opts);
 }
@@ -114,7 +116,7 @@ static int read_asked(struct sph_job *job, sph_data **out)
     if (job->request.recommends && !options_has(&asked, OPTION_DROP) && defaults_drop(&asked))
         err = options_put(&asked, OPTION_DROP, "auto", ORIGIN_RECOMMENDED);
     if (!err && !(err = defaults_fixed(&asked)))
-        err = job_read_data(&asked, resolve_folder_side(&job->request), job->cache, out);
+        err = job_read_data(&asked, resolve_folder_side(&job->request), job->request.again, job->cache, out);
     options_free(&asked);
     return err;
 }

@@ -8,8 +8,10 @@
 #include "data/open.h"
 #include "job/options.h"
 
-/* Opens the data that the options name; nothing is decided here. cache: where they are kept for others, or NULL. */
-int job_read_data(const struct job_spec *spec, size_t folder_side, struct data_cache *cache, sph_data **out);
+/* Opens the data that the options name; nothing is decided here. again: a run began on them earlier. cache: where they are kept for
+ * others, or NULL. */
+int job_read_data(const struct job_spec *spec, size_t folder_side, int again, struct data_cache *cache,
+                  sph_data **out);
 
 /* As sph_job_new; without recommends, options that are not set have the fixed defaults of the table. */
 int job_new(sph_job **out, int recommends);

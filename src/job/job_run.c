@@ -54,6 +54,7 @@ static int adopt_config(struct job_run *run, const char *path)
     if (!err)
         err = config_adopt(asked, run->before_spec);
     run->job->request.recommends = 0;
+    run->job->request.again = 1;
     if (!err && !options_has(asked, OPTION_DECODE)) /* images of 0.2.0 or before were decoded so */
         options_set_word(asked, OPTION_DECODE, SPH_DECODE_SCALED, ORIGIN_DEFAULT);
     return err;

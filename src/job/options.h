@@ -394,6 +394,7 @@ struct job_spec {
 struct job_request {
     struct job_spec asked;
     int recommends; /* what is not asked for is chosen by the data, as `spherelu train` does */
+    int again;      /* a run or experiment that began earlier goes on */
 };
 
 struct data_cache;

@@ -74,7 +74,7 @@ int run_own_data(sph_run *run, struct data_cache *cache)
             "no such file; %s was trained on it, and the path is relative to the folder in which "
             "the training was started",
             run->dir);
-    int err = job_read_data(run->spec, 0, cache, &run->data);
+    int err = job_read_data(run->spec, 0, 1, cache, &run->data);
     if (!err && (err = runfolder_check_content(run->dir, job_content(run->data))) < 0) {
         sph_data_free(run->data);
         run->data = NULL;

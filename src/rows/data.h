@@ -48,8 +48,20 @@ struct column {
 };
 
 /* NEEDED: --drop auto does not leave it out. AS_TEXT: --text names it. SLIPS: it has words among numbers. USELESS: --drop auto would
- * leave it out. */
-enum column_marks { COLUMN_NEEDED = 1, COLUMN_AS_TEXT = 2, COLUMN_SLIPS = 4, COLUMN_USELESS = 8 };
+ * leave it out. ACCEPTED: a run began on it, perhaps one of an older version that refused less. */
+enum column_marks {
+    COLUMN_NEEDED = 1,
+    COLUMN_AS_TEXT = 2,
+    COLUMN_SLIPS = 4,
+    COLUMN_USELESS = 8,
+    COLUMN_ACCEPTED = 16
+};
+
+/* Whether text in the column is text, whatever it looks like. */
+static inline int column_is_settled(const struct column *column)
+{
+    return (column->marks & (COLUMN_AS_TEXT | COLUMN_ACCEPTED)) != 0;
+}
 
 /* Levels of a text column with that of all other words. */
 static inline size_t column_levels(const struct column *column)

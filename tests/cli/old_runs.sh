@@ -67,4 +67,36 @@ for table in expected/experiment.csv experiment/table.csv; do # without notes an
     sed 's/,".*//' $table | cut -d, -f1-36 >"$(basename $table).numbers"
 done
 same_numbers experiment.csv.numbers table.csv.numbers
+
+# ---- columns that today's tool refuses: folders that had no --text, since earlier versions took these columns as categories
+awk 'BEGIN { print "m,day,x,y"
+    for (i = 0; i < 120; i++) printf "%d kg,%s,%d.5,%d\n", 105 + i % 25, i % 40 ? sprintf("2024-01-%02d", 1 + i % 28) : "soon", i % 7, i % 25 }' >odd.csv
+refuses "format key=day path=odd.csv line=2" train --data odd.csv --out new
+absent new
+run 0 train --data odd.csv --text m,day --hidden 6 --epochs 6 --out odd --quiet
+run 0 eval odd --json
+scored=$(json out loss)
+cat >odd.yaml <<'Y'
+name: odd
+data: {name: odd.csv, target: y, text: "m,day"}
+net: {hidden: [4]}
+train: {epochs: 2}
+methods: [{name: SP, param: sp}, {name: GmP, param: gmp}]
+seeds: 2
+Y
+run 0 run odd.yaml --out odds --quiet
+sed -i '/^ *text: /d' odd/config.yaml odds/experiment.yaml odds/jobs/*/*/config.yaml
+sed -i 's/, text: "m,day"//' odd.yaml
+check "config.yaml still has text" eval '! grep -q "text:" odd/config.yaml odds/experiment.yaml'
+run 0 eval odd --json
+check "the loss was $scored" [ "$(json out loss)" = "$scored" ]
+rm odd/result.json odd/model.safetensors
+run 0 train --resume --out odd --quiet
+run 0 eval odd --json
+check "the loss of the resumed run was $scored" [ "$(json out loss)" = "$scored" ]
+rm -r odds/jobs/GmP/seed-1 odds/jobs/SP/seed-0/result.json
+run 0 run odd.yaml --out odds --resume --quiet
+check "a job that was missing did not run" [ -e odds/jobs/GmP/seed-1/result.json ]
+check "a job that had not finished did not" [ -e odds/jobs/SP/seed-0/result.json ]
+refuses "format key=day path=odd.yaml line=2" run odd.yaml --out other
 finish
