@@ -35,9 +35,9 @@ for run in table ensemble classes images; do
     check "$run: the test loss is $scored, 0.2.0 had $stored" awk -v a="$scored" -v b="$stored" 'BEGIN { exit !(a > 0 && (a - b) ^ 2 < 1e-8) }'
     run 0 show $run
     shows "$(data_of $run)"
-    run 0 train --resume --out $run # it had finished
+    run 0 train --resume --out $run # it had finished; its checkpoint was removed, so it is trained again
     run 0 predict $run --data "$(data_of $run)"
-    check "$run: --resume changed a finished run" cmp -s out predicted.csv
+    same_numbers predicted.csv out
 done
 run 0 list .
 check "list shows five runs" [ "$(grep -cE '^(\./)?(table|ensemble|classes|images|stopped) ' out)" -eq 5 ]
